@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { handleStopSignals } from './app/stop-signal.ts'
 
-// The signals are handled before the program is loaded, which may take a second.
+// Handle the signals before the program is loaded, because loading may take a second.
 const stopSignal = handleStopSignals(process)
 const { runProgram } = await import('./app/program.ts')
 
@@ -13,8 +13,8 @@ const [name, subcommand] = argv.filter(word => !word.startsWith('-'))
  */
 const needsStdout = name !== 'run'
 /**
- * Whether the command writes while it works, so that a failure of stdout ends it immediately. All
- * others write only their result, and end soon after it. They may still fail, with a reason.
+ * Whether the command prints while it works. A failure of stdout then ends the command immediately.
+ * Other commands print only their result, and then end.
  */
 const isStreaming =
   name === 'tail' || name === 'sink' || (name === 'audience' && subcommand === 'drift' && argv.includes('--json'))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { operatorDocument } from '../../src/adapters/http/openapi-operator.ts'
 import { openApiDocument } from '../../src/adapters/http/openapi-tracking.ts'
-import { configurationJsonSchema } from '../../src/core/settings/json-schema.ts'
+import { configurationJsonSchema } from '../../src/core/settings/configuration-json-schema.ts'
 import { publishedFiles as benchFiles } from '../../test/tools/bench/publication/publish.ts'
 import { publishedFiles as chaosFiles } from '../../test/tools/chaos/publication.ts'
 import { scenarios } from '../../test/tools/chaos/scenarios.ts'

@@ -5,8 +5,11 @@ const stderr = 2
 const retryMs = 100
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
-/** Whether the last write to stderr, by any output, wrote only the beginning of a line. */
-let isTorn = false
+/**
+ * Whether the last write to stderr wrote only the beginning of a line. All writers that
+ * `createStderrLines` creates share this value, because they share stderr.
+ */
+let isLastLineIncomplete = false
 
 /** The lines that were not written since the last successful write. */
 export interface LostLines {
@@ -32,19 +35,19 @@ export function createStderrLines(onLost: (lost: LostLines) => void): { write(li
       } catch (failure) {
         const { code } = failure as NodeJS.ErrnoException
         if (code !== 'EAGAIN' && code !== 'EBUSY') {
-          if (written > 0) isTorn = true
+          if (written > 0) isLastLineIncomplete = true
           throw failure
         }
         Atomics.wait(sleeper, 0, 0, retryMs)
       }
     }
-    isTorn = false
+    isLastLineIncomplete = false
   }
 
   return {
     write(line) {
       try {
-        writeAll(isTorn ? `\n${line}` : line)
+        writeAll(isLastLineIncomplete ? `\n${line}` : line)
       } catch (failure) {
         count += 1
         error = (failure as NodeJS.ErrnoException).code ?? String(failure)

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import { inspect } from 'node:util'
 import { Command, CommanderError } from 'commander'
 import { KafkaError } from '../adapters/kafka/kafkajs/errors.ts'
-import { createLogger } from '../adapters/logger.ts'
+import { createLogger } from '../adapters/logger-and-audit-log.ts'
 import type { Logger } from '../core/ports.ts'
 
 export interface CommandIo {

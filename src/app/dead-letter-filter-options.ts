@@ -57,7 +57,10 @@ export function filterOf({ destination, reason, outcome, since, until, messageId
   return { destination, reason, outcome, since, until, messageId }
 }
 
-/** Converts a filter to the filter of the operator API. */
+/**
+ * Converts a filter to the form that the operator API expects: ISO 8601 times, and the message id
+ * as `message`.
+ */
 export const apiFilterOf = ({ since, until, messageId: message, ...others }: DeadLetterFilter) => ({
   ...others,
   since: since === undefined ? undefined : isoOf(since),

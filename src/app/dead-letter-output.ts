@@ -1,7 +1,7 @@
 import { countWithNoun } from '../core/count-with-noun.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
-import { eventDocument } from '../core/message/event-document.ts'
 import { isoOf } from '../core/message/timestamp.ts'
+import { eventViewOf } from '../core/operator/event-view.ts'
 import type { DeadLetterList, ListedDeadLetter } from '../services/operator/visit-and-list-dead-letters.ts'
 import { printable } from './terminal-output.ts'
 
@@ -42,7 +42,7 @@ export function documentOf({ event, ...deadLetter }: ListedDeadLetter): object {
     startedAt: startedAt && isoOf(startedAt),
     deadline: deadline && isoOf(deadline),
     origin: origin && { ...origin, timestamp: isoOf(origin.timestamp) },
-    event: event && eventDocument(event),
+    event: event && eventViewOf(event),
   })
 }
 

@@ -6,13 +6,13 @@ import { OperatorApiFailed, type Refused } from '../adapters/operator-client/ope
 import { countWithNoun } from '../core/count-with-noun.ts'
 import type { JobKind } from '../core/jobs/job.ts'
 import type { Clock } from '../core/ports.ts'
-import { repeatFor, withRepeats } from '../core/repeat-failed-work.ts'
+import { retryFor, withRetries } from '../core/retry-temporary-failures.ts'
 import { sleep } from '../core/sleep-and-yield.ts'
 import { durationMs } from '../core/time.ts'
 import { CommandFailed, type CommandIo, printData, UsageError } from './command.ts'
 import { problemText } from './commands/config-objects/refusal-text.ts'
 import { jobLines } from './job-output.ts'
-import { type OperatorOptions, operatorAddress } from './operator-api-clients-and-refusals.ts'
+import { type OperatorOptions, operatorAddress } from './operator-api-options-and-clients.ts'
 import { createProgressBar, printable } from './terminal-output.ts'
 
 export interface JobOptions extends OperatorOptions {
@@ -23,7 +23,7 @@ export interface JobOptions extends OperatorOptions {
 /** Time between two requests for the state of a job. */
 const pollEvery = durationMs(1_000)
 /** The codes of temporary failures, after which a request is repeated. */
-const temporary: ReadonlySet<string> = new Set(['unreachable', 'no_response', 'timeout', 'unavailable'])
+const temporaryErrorCodes: ReadonlySet<string> = new Set(['unreachable', 'no_response', 'timeout', 'unavailable'])
 
 /** Adds `--follow` and `--cancel`. */
 export const withJobOptions = (command: Command, kind: JobKind): Command =>
@@ -47,10 +47,13 @@ const idOf = (option: string, kind: JobKind) => (id: string) => {
 }
 
 interface JobOfCommand {
-  /** Returns the body of the request for the job. */
+  /** Returns the body of the request that creates the job. */
   readonly body: () => object
-  /** Called when the first request is refused. May throw a more precise error. */
-  readonly onRefused?: (refused: Refused) => Promise<void>
+  /**
+   * Called when the operator service refuses the first request, which creates, shows or cancels the
+   * job. May throw a more precise error.
+   */
+  readonly onFirstRequestRefused?: (refused: Refused) => Promise<void>
   readonly clock?: Clock
 }
 
@@ -62,7 +65,7 @@ export async function runJob(
   kind: JobKind,
   options: JobOptions,
   io: CommandIo,
-  { body, onRefused, clock = processClock }: JobOfCommand,
+  { body, onFirstRequestRefused, clock = processClock }: JobOfCommand,
 ): Promise<void> {
   if (options.follow !== undefined && options.cancel !== undefined)
     throw new UsageError('use only one of --follow and --cancel')
@@ -70,8 +73,8 @@ export async function runJob(
   const signal = io.stopSignal()
   const context = { client: createJobClient(address, signal), io, options, clock, signal }
   const answer = await firstAnswer(kind, body, context)
-  if (answer.kind === 'refused') await onRefused?.(answer)
-  const first = accepted(answer, kind)
+  if (answer.kind === 'refused') await onFirstRequestRefused?.(answer)
+  const first = throwIfRefused(answer, kind)
   if (options.follow === undefined && options.cancel === undefined)
     io.stderr.write(
       `hookline: ${kind} ${first.id} created as a job of the operator service; this command shows the result when the job ends\n`,
@@ -110,11 +113,11 @@ async function created(kind: JobKind, body: object, context: Context): Promise<S
   } catch (error) {
     if (!isTemporary(error) || error.code === 'unreachable') throw error
     io.stderr.write(
-      `hookline: the operator service did not confirm that the ${kind} was created (${error.code}); the command repeats the request for up to ${repeatFor / 1_000} s, which creates no second ${kind}\n`,
+      `hookline: the operator service did not confirm that the ${kind} was created (${error.code}); the command repeats the request for up to ${retryFor / 1_000} s, which creates no second ${kind}\n`,
     )
   }
   try {
-    return await withRepeats(send, isTemporary, context)
+    return await withRetries(send, isTemporary, context)
   } catch (error) {
     throw new CommandFailed(
       `the ${kind} may have been created: look for it in the console or with GET /v1/${kind}s before you run the command again; the last error: ${(error as Error).message}`,
@@ -124,7 +127,7 @@ async function created(kind: JobKind, body: object, context: Context): Promise<S
 }
 
 const isTemporary = (error: unknown): error is OperatorApiFailed =>
-  error instanceof OperatorApiFailed && temporary.has(error.code)
+  error instanceof OperatorApiFailed && temporaryErrorCodes.has(error.code)
 
 async function followed(first: ShownJob, context: Context): Promise<ShownJob> {
   const { client, io, options, clock, signal } = context
@@ -137,14 +140,17 @@ async function followed(first: ShownJob, context: Context): Promise<ShownJob> {
     while (job.state === 'waiting' || job.state === 'running') {
       const { error } = job
       if (error !== undefined && error !== shownError) {
-        // Remove the progress bar, because the text is written to its line.
+        // Remove the progress bar first, because the error text is written to the same terminal
+        // line.
         bar?.stop()
-        io.stderr.write(`hookline: ${printable(`${kind} ${id} tries again: ${error}`)}\n`)
+        io.stderr.write(
+          `hookline: ${printable(`${kind} ${id}: the operator service tries again after an error: ${error}`)}\n`,
+        )
       }
       shownError = error
       await sleep(clock, pollEvery, signal)
       if (signal.aborted) break
-      job = accepted(await withRepeats(() => client.get(kind, id), isTemporary, context), kind)
+      job = throwIfRefused(await withRetries(() => client.get(kind, id), isTemporary, context), kind)
       bar?.start(totalOf(job), fieldsOf(job))
       bar?.update(job.progress.seen ?? job.progress.read ?? 0, fieldsOf(job))
     }
@@ -166,11 +172,11 @@ const fieldsOf = ({ kind, state, progress }: ShownJob) => ({
   ...(kind === 'replay' ? { noun: 'dead letters', verb: 'replayed' } : { noun: 'events', verb: 'resent' }),
 })
 
-function accepted(answer: ShownJob | Refused, kind: JobKind): ShownJob {
+function throwIfRefused(answer: ShownJob | Refused, kind: JobKind): ShownJob {
   if (answer.kind !== 'refused') return answer
   const { code, message, problems } = answer
   const text = printable([`${kind}: ${message} (${code})`, ...problems.map(problemText)].join('; '))
-  // The command made the body from its options, so one of them has an error.
+  // The command made the body from its options, so an invalid body means an invalid option.
   throw code === 'invalid_body' ? new UsageError(text) : new CommandFailed(text)
 }
 

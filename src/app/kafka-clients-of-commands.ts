@@ -3,7 +3,8 @@ import { createEventCodec } from '../adapters/avro/event-codec.ts'
 import { createRegistry } from '../adapters/avro/schema-registry.ts'
 import { processClock as clock, processTime } from '../adapters/clock/process-clock.ts'
 import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
-import { createLogPositions, partitionCount } from '../adapters/kafka/log/topic-admin-and-committed-offsets.ts'
+import { createLogPositions } from '../adapters/kafka/log/end-and-committed-offsets.ts'
+import { partitionCount } from '../adapters/kafka/log/topic-admin.ts'
 import { createFollower } from '../adapters/kafka/log/topic-follower.ts'
 import { createReader } from '../adapters/kafka/log/topic-reader.ts'
 import { createProducer } from '../adapters/kafka/producer/producer.ts'
@@ -29,8 +30,8 @@ export interface CommandClients {
   /** Looks up the number of partitions of a topic. */
   countPartitions(topic: string): Promise<number>
   /**
-   * Resolves with a broker's time, or after 5 s with this process's time. Afterwards, `clock.now()`
-   * follows the broker's time.
+   * Resolves with a broker's time. If no broker reports its time within 5 s, resolves with this
+   * process's time. After a broker's report, `clock.now()` follows the broker's time.
    */
   brokerTime(): Promise<EpochMs>
   /** The codec of events. @throws SchemaNotRegistered, RegistryUnavailable */
@@ -56,9 +57,10 @@ export const openCommandClients: OpenCommandClients = (settings, io) => {
   const { learnedAt } = processTime
   const time = createBrokerTime({ ...deps, producer, topic: topics.deletions, learnedAt })
   const follower = createFollower({ ...deps, topic: topics.suppressions })
-  // A command never removes expired suppressions, so the default is enough.
-  const lasts = defaultSuppressionRetention
-  const suppressions = createSuppressionList({ ...deps, follower, producer, topic: topics.suppressions, lasts })
+  // The retention has no effect here: a command neither removes expired suppressions nor checks
+  // whether suppressions stop an event.
+  const retention = defaultSuppressionRetention
+  const suppressions = createSuppressionList({ ...deps, follower, producer, topic: topics.suppressions, retention })
   let isFollowing = false
   return {
     clock,

@@ -1,10 +1,10 @@
-import type { ListedByApi } from '../adapters/operator-client/message-dead-letter-ledger-client.ts'
+import type { ShownDeadLetter } from '../adapters/operator-client/message-dead-letter-ledger-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
 import type { DeadLetterFilter } from '../core/delivery/dead-letter-filter.ts'
 import { CommandFailed, type CommandIo, print } from './command.ts'
 import { apiFilterOf } from './dead-letter-filter-options.ts'
 import { deadLetterTitles, withReasons } from './dead-letter-output.ts'
-import { type OperatorOptions, openLogClient } from './operator-api-clients-and-refusals.ts'
+import { type OperatorOptions, openLogClient } from './operator-api-options-and-clients.ts'
 import { printable, tableOf } from './terminal-output.ts'
 
 interface Options extends OperatorOptions {
@@ -12,8 +12,8 @@ interface Options extends OperatorOptions {
 }
 
 /**
- * Lists dead letters, oldest first. With `--limit`, the counts include only those shown, because
- * the API returns no others.
+ * Lists dead letters, oldest first. With `--limit`, the counts include only the listed ones,
+ * because the API returns no other dead letters.
  */
 export async function listByApi(filter: DeadLetterFilter, options: Options, io: CommandIo): Promise<void> {
   const { limit = Number.POSITIVE_INFINITY, json } = options
@@ -30,17 +30,17 @@ export async function listByApi(filter: DeadLetterFilter, options: Options, io: 
   io.stderr.write(`${counts}${isCut ? '; there may be older dead letters: to list them, increase --limit' : ''}\n`)
   if (isPartial)
     io.stderr.write(
-      'hookline: the list may have dead letters that were replayed, because the operator service does not have the keys of all replayed dead letters in memory\n',
+      'hookline: the list may include dead letters that were already replayed, because the operator service cannot keep the keys of all replayed dead letters in memory\n',
     )
 }
 
-function countsByReason(deadLetters: readonly ListedByApi[]): ReadonlyMap<string, number> {
+function countsByReason(deadLetters: readonly ShownDeadLetter[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { reason } of deadLetters) counts.set(reason, (counts.get(reason) ?? 0) + 1)
   return counts
 }
 
-const rowOf = ({ at, destination, reason, outcomes, messageId, type, attempts, position, key }: ListedByApi) => [
+const rowOf = ({ at, destination, reason, outcomes, messageId, type, attempts, position, key }: ShownDeadLetter) => [
   ...[at, destination, reason || '-', outcomes.join(',') || '-', messageId ?? '-', type ?? '-'],
   String(attempts ?? '-'),
   position === undefined ? '-' : `${position.topic}/${position.partition}/${position.offset}`,

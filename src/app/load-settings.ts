@@ -5,7 +5,11 @@ import { broker, httpUrl } from '../core/settings/value-types.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
 import { printable } from './terminal-output.ts'
 
-/** The path in `--config` or, without it, in HOOKLINE_CONFIG. @throws UsageError without both */
+/**
+ * Returns the path of the configuration file: the value of `--config` or, without this option, of
+ * HOOKLINE_CONFIG.
+ * @throws UsageError if both are missing
+ */
 export function configPath(options: { readonly config?: string }, io: CommandIo): string {
   const path = options.config ?? io.env['HOOKLINE_CONFIG'] ?? ''
   if (path === '') throw new UsageError('no configuration file: use --config <file> or set HOOKLINE_CONFIG')
@@ -13,8 +17,9 @@ export function configPath(options: { readonly config?: string }, io: CommandIo)
 }
 
 /**
- * The services whose files a command reads. `config_topic` means the files with the encryption
- * keys. Files for Kafka and the registry are always read.
+ * The services for which a command reads the files that the configuration names, for example files
+ * with secrets. `config_topic` means the files with the encryption keys. A command always reads the
+ * files for Kafka and the registry.
  */
 export type ServicesNeeded = ReadonlySet<FileReader>
 

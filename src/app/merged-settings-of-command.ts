@@ -22,7 +22,8 @@ export interface ConfigTopicAccess {
 }
 
 /**
- * Maximum time to read the config topic: 10,000 objects (about 30 MB), and all changes of 7 days.
+ * Maximum time to read the config topic. It is enough for 10,000 objects (about 30 MB), and all
+ * changes of 7 days.
  */
 const readLimit = durationMs(30_000)
 
@@ -42,8 +43,8 @@ export async function loadMergedSettings(
 }
 
 /**
- * Adds the objects of the config topic to the settings of the file. Reports on stderr invalid
- * objects, and source ids in the file that do not exist.
+ * Adds the objects of the config topic to the settings of the file. Writes to stderr the problems
+ * of objects, and the source ids in the file that no source has.
  * @throws CommandFailed, KafkaError
  */
 export async function mergeConfigTopic(
@@ -58,7 +59,7 @@ export async function mergeConfigTopic(
   const reading = readingContextOf(file)
   const store = createObjectStore({ follower, topic, logger: commandLogger(io), clock, reading })
   const timeIsOver = Promise.withResolvers<never>()
-  const late = `cannot read topic ${topic}, which has the destinations and sources of the operator API, within ${formatDuration(limit)}; check that Kafka responds, and try again`
+  const late = `cannot read topic ${topic} within ${formatDuration(limit)}; this topic has the destinations and sources that were created through the operator API; check that Kafka responds, and try again`
   const cancel = clock.after(limit, () => timeIsOver.reject(new CommandFailed(late)))
   try {
     await Promise.race([store.start(), timeIsOver.promise])
@@ -97,7 +98,7 @@ const problemsInFile = (merged: Merged): readonly string[] =>
   )
 
 const lineOf = (key: string, problem: SettingsProblem): string =>
-  `hookline: the command ignores an invalid destination or source of the operator API: ${textOf(key, problem)}`
+  `hookline: the command ignores an invalid destination or source that was created through the operator API: ${textOf(key, problem)}`
 
 function textOf(key: string, { path, message, hint }: SettingsProblem): string {
   const subject = [key, formatPath(path)].filter(Boolean).join(': ')

@@ -142,7 +142,10 @@ export async function runProgram(
   }
 }
 
-/** The program with the requested command loaded. All others have only a name and a summary. */
+/**
+ * Creates the program, and loads only the requested command. The other commands have only a name
+ * and a summary.
+ */
 async function programFor(argv: readonly string[], io: CommandIo, entries: readonly CommandEntry[]): Promise<Command> {
   const program = createCommand('hookline', 'Delivers customer-data events from Kafka to webhooks', io)
     .usage('<command> [options]')

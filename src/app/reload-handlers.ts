@@ -1,6 +1,6 @@
 import { formatProblem, type Problem } from '../adapters/config-file/config-file.ts'
 import type { watchConfigFile } from '../adapters/config-file/watch.ts'
-import type { LeveledLogger } from '../adapters/logger.ts'
+import type { LeveledLogger } from '../adapters/logger-and-audit-log.ts'
 import type { Metrics } from '../core/metrics/metrics.ts'
 import type { Logger } from '../core/ports.ts'
 import type { Composition } from './compose/compose.ts'
@@ -19,8 +19,8 @@ export function reloadHandlers(
 ): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onExcluded' | 'onRefused'> {
   const { configReloads, configReloadOk } = metrics
   return {
-    // `onAccepted` must set the gauge: if a user restores the last valid file, `onChange` is not
-    // called.
+    // Sets the gauge here, not in `onChange`: if a user replaces a refused file by the last valid
+    // one, the settings do not change, and `onChange` is not called.
     onAccepted({ needRestart }) {
       configReloadOk.set({}, 1)
       noteFile({ kind: 'accepted', needRestart })
@@ -53,6 +53,6 @@ export function reloadHandlers(
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },
-    'some files of destinationsFrom are invalid or missing (see "problems"): correct the files before you restart this process; until a restart, a destination keeps its previous configuration if its file still exists and this process has read a valid version of it; otherwise the destination is paused or misses messages; see the runbook HooklineDestinationsExcluded',
+    'some files of destinationsFrom are invalid or missing (see "problems"): correct the files before you restart this process: it still uses the last valid version of an invalid file, but only until a restart; if it has read no valid version, or the file was removed, the destination is paused or misses messages; see the runbook HooklineDestinationsExcluded',
   )
 }

@@ -14,11 +14,11 @@ export function linesOf(report: Report, dryRun: boolean): readonly string[] {
   return [...(rows.length === 0 ? [] : tableOf(titles, rows)), sumsOf(report, dryRun)]
 }
 
-const rowOf = ({ count, destination, reason, way }: ReplayRow): readonly string[] => [
+const rowOf = ({ count, destination, reason, target }: ReplayRow): readonly string[] => [
   String(count),
   destination ?? noDestination,
   reason || '-',
-  'topic' in way ? way.topic : `not replayed: ${way.refusal}`,
+  'topic' in target ? target.topic : `not replayed: ${target.refusal}`,
 ]
 
 /** The text that decides the order of rows with equal counts. */
@@ -38,7 +38,7 @@ function sumsOf(report: Report, dryRun: boolean): string {
 
 /** How many dead letters are selected, and how many of these cannot be replayed. */
 export function countsOf({ rows }: ReplayReport): { readonly selected: number; readonly refused: number } {
-  return { selected: sum(rows), refused: sum(rows.filter(({ way }) => 'refusal' in way)) }
+  return { selected: sum(rows), refused: sum(rows.filter(({ target }) => 'refusal' in target)) }
 }
 
 /**
@@ -55,14 +55,14 @@ export function documentOf(report: Report, dryRun: boolean): object {
     replayed,
     byReason: sums(rows, ({ reason }) => reason),
     byDestination: sums(rows, ({ destination }) => destination ?? noDestination),
-    byTopic: sums(rows, ({ way }) => ('topic' in way ? way.topic : undefined)),
-    refused: sums(rows, ({ way }) => ('refusal' in way ? way.refusal : undefined)),
+    byTopic: sums(rows, ({ target }) => ('topic' in target ? target.topic : undefined)),
+    refused: sums(rows, ({ target }) => ('refusal' in target ? target.refusal : undefined)),
   }
 }
 
 const sum = (rows: readonly ReplayRow[]): number => rows.reduce((all, { count }) => all + count, 0)
 
-/** Sums the counts of the rows with the same name. Rows without a name are skipped. */
+/** Sums the counts of the rows for each name from `nameOf`. Rows without a name are skipped. */
 function sums(rows: readonly ReplayRow[], nameOf: (row: ReplayRow) => string | undefined): Record<string, number> {
   const names = Map.groupBy(rows, nameOf)
   return Object.fromEntries([...names].flatMap(([name, of]) => (name === undefined ? [] : [[name, sum(of)]])))
@@ -71,7 +71,7 @@ function sums(rows: readonly ReplayRow[], nameOf: (row: ReplayRow) => string | u
 /** One line for each reason why dead letters were not replayed, with advice. */
 export function hintsOf({ rows }: ReplayReport): readonly string[] {
   return replayRefusals.flatMap(refusal => {
-    const refused = rows.filter(({ way }) => 'refusal' in way && way.refusal === refusal)
+    const refused = rows.filter(({ target }) => 'refusal' in target && target.refusal === refusal)
     if (refused.length === 0) return []
     const destinations = new Set(refused.map(({ destination }) => destination ?? noDestination))
     const hint = hints[refusal]([...destinations].sort().join(', '))

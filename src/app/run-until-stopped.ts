@@ -26,8 +26,8 @@ export async function runUntilStopped({
   readonly logger: Pick<Logger, 'info' | 'error'>
   compose(context: StopContext): Composition
   /**
-   * Called before the start. The returned function is called before the services stop or, after a
-   * failed start, when they have stopped.
+   * Called before the services start. The function that it returns is called before the services
+   * stop or, after a failed start, when they have stopped.
    */
   onComposed(composition: Composition): () => void
   /** Called when all services run. */

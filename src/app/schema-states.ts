@@ -1,7 +1,7 @@
 import { audienceInputSchema, membershipSchema } from '../adapters/avro/audience-codecs.ts'
 import { eventSchema } from '../adapters/avro/event-codec.ts'
-import { subjectOf } from '../adapters/avro/own-schemas-and-subjects.ts'
 import type { Registry } from '../adapters/avro/schema-registry.ts'
+import { subjectOf } from '../adapters/avro/schema-texts-and-subject-names.ts'
 import type { SchemaSeen } from '../core/doctor/schemas.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { topicNames } from '../core/topics.ts'
@@ -46,7 +46,7 @@ export async function schemaStateOf(
   }
   const verdict = await registry.checkCompatibility(subject, schema)
   if (verdict === undefined) return { state: 'absent', detail: 'no version is registered' }
-  if (verdict.may)
+  if (verdict.isCompatible)
     return { state: 'outdated', detail: 'the schema of this Hookline version is compatible, but not registered yet' }
   return {
     state: 'incompatible',

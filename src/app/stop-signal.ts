@@ -12,10 +12,10 @@ interface SignalTarget {
 }
 
 /**
- * Handles SIGINT and SIGTERM. After a call of the returned function, the first signal aborts the
- * `AbortSignal`; every other signal ends the process. To end, the process sends itself the signal:
- * a calling shell script then also ends. Process 1 in a container has no default action for
- * signals, and must call `exit`.
+ * Handles SIGINT and SIGTERM. Until the returned function is called, a signal ends the process.
+ * After the call, the first signal aborts the `AbortSignal`, and the second ends the process. To
+ * end, the process sends itself the signal: a calling shell script then also ends. Process 1 in a
+ * container has no default action for signals, and must call `exit`.
  */
 export function handleStopSignals(target: SignalTarget): () => AbortSignal {
   const stopping = new AbortController()

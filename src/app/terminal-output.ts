@@ -48,8 +48,8 @@ export function createProgressBar(
       stream: stderr,
       format,
       clearOnComplete: true,
-      // Progress comes in bursts. With a shorter buffer, a single burst would determine the
-      // estimated time.
+      // The number of recent updates from which the bar estimates the remaining time. Updates come
+      // in bursts. With a lower number, a single burst would determine the estimate.
       etaBuffer: 2_000,
       // The command handles signals itself, because it finishes work in progress first.
       gracefulExit: false,

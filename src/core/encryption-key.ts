@@ -6,8 +6,8 @@ export interface EncryptionKey {
   /** 8 hex digits of a hash of the key. Each seal (encrypted secret) contains the id of its key. */
   readonly id: string
   /**
-   * The key of 32 bytes. Not a Buffer, with which Node takes three times as long to create a
-   * cipher.
+   * The key of 32 bytes. It is not a Buffer, because Node takes three times as long to create a
+   * cipher with a Buffer.
    */
   readonly object: KeyObject
 }
@@ -24,7 +24,7 @@ export function parseEncryptionKey(
   const bytes = bytesOf(text)
   if (bytes === undefined) return { kind: 'refused', message: 'is neither base64 nor hex', hint }
   if (bytes.length !== keyBytes)
-    return { kind: 'refused', message: `contains ${bytes.length} bytes, not ${keyBytes}`, hint }
+    return { kind: 'refused', message: `contains a key of ${bytes.length} bytes, not ${keyBytes}`, hint }
   if (bytes.every(byte => byte === bytes[0]))
     return { kind: 'refused', message: 'contains the same byte 32 times', hint }
   return { kind: 'key', key: { id: idOf(bytes), object: createSecretKey(bytes) } }

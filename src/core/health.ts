@@ -17,19 +17,22 @@ export interface Health {
 
 export interface ConsumerVitals {
   readonly phase: 'joining' | 'joined' | 'stopping'
-  /** Milliseconds since a broker last responded to a consumer; the maximum of several consumers. */
+  /**
+   * Milliseconds since a broker last responded to a consumer. With several consumers, the longest
+   * of these times.
+   */
   readonly silenceMs: number
   /**
-   * Milliseconds since a consumer last got a response or tried to connect; the maximum of several
-   * consumers.
+   * Milliseconds since a consumer last got a response or tried to connect. With several consumers,
+   * the longest of these times.
    */
   readonly inactivityMs: number
 }
 
 export interface DispatcherVitals extends ConsumerVitals {
   /**
-   * Whether all group coordinators have recently confirmed this process's membership. In a group
-   * without the lease, no attempt starts.
+   * Whether all group coordinators have recently confirmed this process's membership (the session
+   * lease). For records of a consumer group without this confirmation, no attempt starts.
    */
   readonly holdsLease: boolean
   /**
@@ -37,7 +40,7 @@ export interface DispatcherVitals extends ConsumerVitals {
    */
   readonly oldestOpenMs: number
   /** Milliseconds since the last request to a webhook ended; `Infinity` before the first one. */
-  readonly sinceCallEndMs: number
+  readonly sinceLastRequestEndMs: number
   readonly isSchemaMissing: boolean
   readonly unwritableTopics: readonly string[]
   /**
@@ -61,14 +64,14 @@ const silenceLimitMs = 60_000
 const stallLimitMs = 15 * 60_000
 
 export function dispatcherHealth(vitals: DispatcherVitals): Health {
-  const { oldestOpenMs, sinceCallEndMs, unwritableTopics, suppressionList } = vitals
+  const { oldestOpenMs, sinceLastRequestEndMs, unwritableTopics, suppressionList } = vitals
   const isWritable = unwritableTopics.length === 0
-  const stalledMs = Math.min(oldestOpenMs, sinceCallEndMs)
+  const stalledMs = Math.min(oldestOpenMs, sinceLastRequestEndMs)
   const awaited = awaitedBy(vitals)
   const state =
     awaited.length > 0
       ? `the process waits for ${awaited.join(', ')}`
-      : `no webhook request ended for ${secondsOf(stalledMs)} while a record was in progress (limit: ${secondsOf(stallLimitMs)})`
+      : `in the last ${secondsOf(stalledMs)} of this time, no webhook request ended (limit: ${secondsOf(stallLimitMs)})`
   return {
     live: [
       activityCheck('consumers', vitals),
@@ -97,14 +100,17 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
 }
 
 function suppressionDetail({ isCurrent, ageMs }: DispatcherVitals['suppressionList']): string {
-  if (isCurrent) return 'the suppression list is current'
-  const state = Number.isFinite(ageMs) ? `is ${Math.round(ageMs)} ms old` : 'has not been read yet'
-  return `the suppression list ${state}; no attempt starts until this process has read all deletions`
+  if (isCurrent) return 'the suppression list (deleted users) is current'
+  const state = Number.isFinite(ageMs) ? `was last current ${Math.round(ageMs)} ms ago` : 'has not been read yet'
+  return `the suppression list (deleted users) ${state}; no delivery attempt starts until this process has read all deletions`
 }
 
 const secondsOf = (ms: number): string => `${Math.round(ms / 1_000)} s`
 
-/** What the records in progress wait for outside of this process. A restart does not help then. */
+/**
+ * Returns what the records in progress wait for outside of this process. While they wait for it, a
+ * restart does not help.
+ */
 const awaitedBy = ({
   holdsLease,
   isSchemaMissing,
@@ -184,8 +190,8 @@ export interface CollectorVitals {
  */
 const outageLimitMs = 15_000
 /**
- * This time after the last failed append, the collector is ready again: otherwise it gets no
- * requests that could show that Kafka works.
+ * Time after the last failed append until the collector is ready again. A collector that is not
+ * ready gets no requests, so no append could show that Kafka works again.
  */
 const outageForgottenMs = 30_000
 

@@ -20,8 +20,8 @@ export interface Commit {
 export interface LogSession {
   ranges(topic: string): Promise<readonly OffsetRange[]>
   /**
-   * For each partition, the offset of the first record that was appended at `at` or later; without
-   * one, the end offset.
+   * For each partition, the offset of the first record that was appended at `at` or later; the end
+   * offset if the partition has no record from this time.
    */
   offsetsSince(topic: string, at: EpochMs): Promise<readonly number[]>
   /**

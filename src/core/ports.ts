@@ -56,7 +56,8 @@ export interface UnreadBatch {
 
 /**
  * Records of a partition; their offsets may have gaps. A batch starts where the previous batch
- * ended, or at the offset of `seek`, even after a `seek` during a fetch.
+ * ended. After a `seek`, the next batch starts at the offset of the `seek`, even if a fetch was in
+ * progress.
  */
 export interface RecordBatch extends TopicPartition {
   readonly records: readonly LogRecord[]
@@ -65,8 +66,7 @@ export interface RecordBatch extends TopicPartition {
   /** The end offset of the partition at this fetch. */
   readonly highWatermark: number
   /**
-   * True if retention has deleted records before `nextOffset` that were not read. The batch then
-   * has no records.
+   * True if retention has deleted unread records before `nextOffset`. The batch is then empty.
    */
   readonly isAfterLoss?: boolean
 }
@@ -77,13 +77,13 @@ export interface Position extends TopicPartition {
   readonly offset: number
   readonly metadata: string
   /**
-   * The log ended below the group's previous position: it was truncated, or the topic was created
-   * again. Records before `offset` may be lost.
+   * True if the log ended below the group's previous position, because the log was truncated or the
+   * topic was created again. Records before `offset` may be lost.
    */
   readonly isTruncated?: boolean
   /**
-   * The group has no committed offset (Kafka may have deleted it), and the log begins above 0.
-   * Records before `offset` may be lost.
+   * True if the group has no committed offset (Kafka may have deleted it), and the log begins above
+   * offset 0. Records before `offset` may be lost.
    */
   readonly isUncommitted?: boolean
 }
@@ -105,7 +105,7 @@ export interface LogConsumerHandlers {
    * (monotonic ms), positions are committed even if work is in progress.
    */
   onRevoking(partitions: readonly TopicPartition[], deadline: number): Promise<void>
-  /** Called when the member gets the session lease (`holdsLease`). */
+  /** Called each time the member gets the session lease (`holdsLease`), also the first time. */
   onLeaseRegained(): void
   /** Returns the positions to commit. Called by a timer, before a rejoin, and by `stop`. */
   positions(): readonly Position[]
@@ -140,8 +140,8 @@ export interface OutgoingRecord {
   readonly value: Buffer | null
   readonly headers: RecordHeaders
   /**
-   * Default: the murmur2 hash of the key selects the partition. Records of retry topics, and
-   * records without a key, go to one partition until a batch is sent, then to another.
+   * The partition to write to. By default, the murmur2 hash of the key selects it. Records of retry
+   * topics, and records without a key, go to one partition until a batch is sent, then to another.
    */
   readonly partition?: number
   /** The producer hashes this key, not the record's own, to choose the partition. */
@@ -158,8 +158,9 @@ export type OnAck = (error: Error | undefined, offset?: number, appended?: Epoch
 
 export interface LogProducer {
   /**
-   * Calls `onAck` once, without an error when all in-sync replicas have the record. The error
-   * `MESSAGE_TOO_LARGE` means that this record alone, not its batch, is too large.
+   * Queues a record. Later, calls `onAck` exactly once: without an error if all in-sync replicas
+   * have the record, otherwise with an error. The error `MESSAGE_TOO_LARGE` means that this record
+   * alone is too large, not only its batch.
    */
   append(topic: string, record: OutgoingRecord, onAck: OnAck): void
   /** Sends the queued records. Resolves when all are acknowledged or failed. */
@@ -195,8 +196,8 @@ export interface TopicFollowerHandlers {
   /** Gets the records of each partition in offset order. Must not block or throw. */
   onRecord(record: LogRecord): void
   /**
-   * Called about every 0.5 s, unless the follower is behind. `onRecord` has then got all records
-   * that Kafka acknowledged before `asOf` (`Clock.boottime`).
+   * Called about every 0.5 s while the follower keeps up with the topic. Before the call,
+   * `onRecord` has got all records that Kafka acknowledged before `asOf` (`Clock.boottime`).
    */
   onCurrent(asOf: number): void
   /**
@@ -261,8 +262,8 @@ export type Decoded = { readonly kind: 'event'; readonly event: Event } | Undeco
 export interface EventCodec {
   encode(event: Event): Buffer
   /**
-   * `receivedAt` replaces a missing receive time. For a retry record or dead letter, pass the
-   * timestamp of the original record.
+   * `receivedAt` replaces a missing receive time. Pass the timestamp of the event's record on the
+   * events topic, also when `value` comes from a retry record or a dead letter.
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
   /**
@@ -320,10 +321,32 @@ export interface Portion {
    */
   readonly to?: readonly number[]
   /** Called before each record, possibly more often. Reading stops when it returns true. */
-  readonly isEnough?: () => boolean
+  readonly mustStop?: () => boolean
   /**
    * Called when retention has removed the next records of a partition. Reading continues at
    * `firstOffset`.
    */
   readonly onRemoved?: ((partition: number, firstOffset: number) => void) | undefined
+}
+
+/** The offsets of a partition in a time span. */
+export interface OffsetSpan extends TopicPartition {
+  /** The offset of the first record that retention has kept. */
+  readonly beginning: number
+  /** The first offset of the span. */
+  readonly from: number
+  /** The first offset after the span. */
+  readonly to: number
+}
+
+/** Finds offsets by time. */
+export interface OffsetsByTime {
+  /**
+   * Returns the offsets of the records appended from `since` to before `until`, in partition order.
+   * Default: the whole partition.
+   */
+  spans(
+    topic: string,
+    time?: { readonly since?: EpochMs | undefined; readonly until?: EpochMs | undefined },
+  ): Promise<readonly OffsetSpan[]>
 }

@@ -23,8 +23,8 @@ export const nextIteration = (clock: Pick<Clock, 'soon'>): Promise<void> =>
 const maxBlockMs = 10
 
 /**
- * Returns a function that a loop calls for each record. After each 10 ms of work, it returns a
- * promise to await.
+ * Returns a function that a loop calls for each record. After every 10 ms of work, this function
+ * returns a promise that the loop must await; otherwise it returns `undefined`.
  */
 export function createYield(clock: Pick<Clock, 'soon' | 'monotonic'>): () => Promise<void> | undefined {
   let endsAt = clock.monotonic() + maxBlockMs

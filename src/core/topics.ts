@@ -1,12 +1,12 @@
 import { fixedTiers } from './fixed-retry-tiers.ts'
-import { flowLimits } from './flow/limits.ts'
+import { flowLimits } from './flow/flow-control-constants.ts'
 import type { TopicDescription } from './ports.ts'
-import type { RecordedAttempts } from './settings/attempts-topic-setting.ts'
+import type { RecordedAttempts } from './settings/schema-of-attempts-topic.ts'
 import type { ServiceName } from './settings/service-names.ts'
 import type { Settings } from './settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './time.ts'
 
-/** All retry tiers of an installation with this schedule, shortest first. */
+/** The waits (tiers) of all retry topics of an installation with this schedule, shortest first. */
 export function tiersOf(schedule: readonly DurationMs[]): readonly DurationMs[] {
   return [...new Set([...fixedTiers, ...schedule])].sort((a, b) => a - b)
 }
@@ -78,8 +78,8 @@ export interface TopicSpec {
   readonly cleanup: 'delete' | 'compact' | 'compact,delete'
   readonly retention: DurationMs | undefined
   /**
-   * Compaction keeps every record for at least this time; `undefined`: it may remove records at any
-   * time.
+   * Compaction keeps every record for at least this time; `undefined` if compaction may remove a
+   * replaced record at any time.
    */
   readonly compactionLag: DurationMs | undefined
   /** How long compaction keeps a tombstone; `undefined`: the default of 24 h. */
@@ -89,50 +89,52 @@ export interface TopicSpec {
   /** Maximum bytes of a Kafka batch; `undefined`: the default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
   /**
-   * The topic with the same number of partitions. Records have the same partition number in both,
-   * or one process owns the same partitions of both.
+   * The topic whose number of partitions this topic must have. The reason is that a record has the
+   * same partition number in both topics, or that a process owns the same partition numbers of both
+   * topics.
    */
   readonly partitionsAs: string | undefined
   /** The services that do not start without this topic. */
-  readonly usedBy: readonly ServiceName[]
+  readonly requiredBy: readonly ServiceName[]
 }
 
 const day = 24 * 3_600_000
 /**
- * How long compaction keeps a replaced record. A late record of an earlier owner can replace a
- * valid one; within this time, a process writes the valid record again.
+ * How long compaction keeps a replaced record. A late record of the partition's previous owner can
+ * replace a valid record. Within this time, a process writes the valid record again.
  */
 const compactionLag = durationMs(6 * 3_600_000)
 
 /**
- * How long compaction keeps a replaced record. Of two records with the same version, the first
- * counts, but compaction keeps the last: within this time, a process writes the first again
- * (`object-log.ts`). The operator API also shows the changes of these 7 days.
+ * How long compaction keeps a replaced record. If two records have the same version, processes
+ * apply the first, but compaction keeps the last. Within this time, a process writes the first
+ * again (`objects-from-topic.ts`). The operator API also shows the changes of these 7 days.
  */
 const configCompactionLag = durationMs(7 * day)
 
 /**
  * How long the config topic keeps the tombstone of a deleted object. The tombstone has the version
- * of the deletion. Without it, a new process would create the object again with version 1, which
- * other processes ignore.
+ * of the deletion. Without the tombstone, a process that starts later would create the object again
+ * with version 1, and other processes would ignore this version.
  */
 const configTombstoneRetention = durationMs(3_650 * day)
 
 /**
- * How long compaction keeps a replaced record. Within this time, a process copies a valid record
- * that an ignored one replaced (`job-log.ts`). Longer times make operator processes start slower.
+ * How long compaction keeps a replaced record. A record that processes ignore can replace a valid
+ * record. Within this time, a process writes the valid record again (`jobs-from-topic.ts`). Longer
+ * times make operator processes start slower.
  */
 const jobsCompactionLag = durationMs(10 * 60_000)
 
 /**
- * For topics that operator processes read at their start. Compaction does not clean the newest
- * segment, so a small one makes the start faster.
+ * Settings of topics that operator processes read at their start. Compaction does not clean the
+ * newest segment, so small segments make the start faster.
  */
 const smallSegments = { cleanup: 'compact,delete', segmentBytes: 50 * 1024 * 1024 } as const
 
 /**
- * For retry topics and the dead-letter topic: twice the default, because Hookline adds headers to
- * the event.
+ * The limit of retry topics and the dead-letter topic. It is twice Kafka's default, because
+ * Hookline adds headers to the event.
  */
 const maxRecordBytes = 2 * 1024 * 1024
 
@@ -145,7 +147,7 @@ export function topicSpecs(
   const names = topicNames(topics.prefix)
   const spec = (
     name: string,
-    { days, ...given }: Partial<TopicSpec> & { days?: number; usedBy: ServiceName[] },
+    { days, ...given }: Partial<TopicSpec> & { days?: number; requiredBy: ServiceName[] },
   ): TopicSpec => ({
     ...{ name, partitions: topics.partitions, replicationFactor: topics.replicationFactor, cleanup: 'delete' },
     ...{ partitionsAs: undefined, compactionLag: undefined, maxRecordBytes: undefined },
@@ -156,56 +158,61 @@ export function topicSpecs(
     spec(names.events, {
       days: 7,
       partitionsAs: names.events,
-      usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
+      requiredBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
     ...tiersOf(schedule).map(tier =>
       spec(names.retry(tier), {
         days: 3,
         partitionsAs: names.events,
         maxRecordBytes,
-        usedBy: ['dispatcher', 'operator'],
+        requiredBy: ['dispatcher', 'operator'],
       }),
     ),
     spec(names.deadLetter, {
       cleanup: 'compact,delete',
       days: 30,
       maxRecordBytes,
-      usedBy: ['dispatcher', 'audiences', 'operator'],
+      requiredBy: ['dispatcher', 'audiences', 'operator'],
     }),
-    spec(names.rejected, { days: 3, usedBy: ['collector'] }),
+    spec(names.rejected, { days: 3, requiredBy: ['collector'] }),
     spec(names.audienceInput, {
       days: 7,
       partitionsAs: names.events,
-      usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
+      requiredBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
-    spec(names.memberships, { cleanup: 'compact', compactionLag, partitionsAs: names.events, usedBy: ['audiences'] }),
+    spec(names.memberships, {
+      cleanup: 'compact',
+      compactionLag,
+      partitionsAs: names.events,
+      requiredBy: ['audiences'],
+    }),
     spec(names.suppressions, {
       cleanup: 'compact',
       compactionLag,
-      usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
+      requiredBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
-    spec(names.ledger, { days: 14, partitionsAs: names.events, usedBy: ['dispatcher', 'operator'] }),
-    spec(names.deletions, { cleanup: 'compact,delete', days: 90, usedBy: ['collector', 'dispatcher', 'operator'] }),
+    spec(names.ledger, { days: 14, partitionsAs: names.events, requiredBy: ['dispatcher', 'operator'] }),
+    spec(names.deletions, { cleanup: 'compact,delete', days: 90, requiredBy: ['collector', 'dispatcher', 'operator'] }),
     spec(names.status, {
       ...smallSegments,
       partitions: 1,
       days: 2,
-      usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
+      requiredBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
     // The attempts topic has the retention of the events topic: a timeline shows records of both.
-    ...(attemptsTopic === 'off' ? [] : [spec(names.attempts, { days: 7, usedBy: ['dispatcher', 'operator'] })]),
+    ...(attemptsTopic === 'off' ? [] : [spec(names.attempts, { days: 7, requiredBy: ['dispatcher', 'operator'] })]),
     ...(configTopic
       ? [
           spec(names.config, {
             cleanup: 'compact',
             compactionLag: configCompactionLag,
             tombstoneRetention: configTombstoneRetention,
-            usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
+            requiredBy: ['collector', 'dispatcher', 'audiences', 'operator'],
           }),
         ]
       : []),
     ...(jobsTopic
-      ? [spec(names.jobs, { ...smallSegments, days: 30, compactionLag: jobsCompactionLag, usedBy: ['operator'] })]
+      ? [spec(names.jobs, { ...smallSegments, days: 30, compactionLag: jobsCompactionLag, requiredBy: ['operator'] })]
       : []),
   ]
 }
@@ -247,8 +254,8 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
 }
 
 /**
- * The spec of a missing topic, with as many partitions as the existing topic `partitionsAs`, if
- * any.
+ * The spec with which a missing topic is created. If the topic `partitionsAs` exists, the new topic
+ * gets the same number of partitions.
  */
 export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescription[]): TopicSpec {
   const partitions = existing.find(({ name }) => name === spec.partitionsAs)?.partitions ?? spec.partitions
@@ -262,9 +269,9 @@ export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescripti
 const usualSegmentMs = 7 * day
 
 /**
- * Maximum age of a delivery; suppressions are kept for this time. A dead letter can be replayed
- * just before its retention ends, and then wait in another topic, also while its destination is
- * paused.
+ * Maximum age of a delivery; suppressions are kept for this time. A delivery can stay in the
+ * dead-letter topic until the retention ends, then in the topic to which it is replayed, and longer
+ * if its destination is paused.
  */
 export function maxDeliveryAge(
   names: TopicNames,

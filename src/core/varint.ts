@@ -12,8 +12,8 @@ export function writeVarint(bytes: number[], value: number): void {
 }
 
 /**
- * Writes the length of a text in UTF-8, and the text. Ids are almost always ASCII, which needs no
- * buffer.
+ * Writes the length of a text in UTF-8 bytes, and then the text. Only a text with other characters
+ * than ASCII needs a temporary buffer; almost all ids are ASCII.
  */
 export function writeText(bytes: number[], text: string): void {
   if (!isAscii(text)) {

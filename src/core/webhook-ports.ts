@@ -17,8 +17,8 @@ export interface WebhookCall {
   /** Maximum bytes of the response's body that the result keeps. Absent: none. */
   readonly keepBodyBytes?: number | undefined
   /**
-   * Called when the connection is open, with TLS after the handshake. If the request is repeated,
-   * it is called again.
+   * Called when the connection is open (with TLS: after the handshake), and again each time the
+   * transport repeats the request.
    */
   readonly onConnected?: (() => void) | undefined
 }
@@ -34,8 +34,8 @@ export interface ResponseBody {
 
 /**
  * The step at which a request failed.
- * - `auth`: no access token was available, or the endpoint refused it, but will probably accept a
- *   later one.
+ * - `auth`: no access token was available, or the endpoint refused the token, but will probably
+ *   accept a later token.
  * - `address`: the address is not allowed, so nothing was sent.
  * - `proxy`: the proxy failed or refused, so nothing was sent to the endpoint.
  * - `exchange`: the connection was open, but sending or receiving failed.
@@ -52,7 +52,10 @@ export type CallResult =
       readonly status: number
       readonly retryAfter: string | undefined
       readonly body?: ResponseBody
-      /** Set only with `body`, which may repeat this access token. The caller must mask it. */
+      /**
+       * The access token of the request. Set only with `body`, because the body may repeat the
+       * token. The caller must mask the token in the body.
+       */
       readonly accessToken?: Secret
     }
   /** `code`: for example `ECONNRESET`. `detail`: one line for the log. */
@@ -62,8 +65,8 @@ export interface WebhookTransport {
   /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void
   /**
-   * Whether the request needs no new connection, as far as is known: an idle one exists, or the
-   * request will fail earlier.
+   * Whether the request probably needs no new connection: an idle connection exists, or the request
+   * will fail before it needs a connection.
    */
   hasIdleConnection(call: Pick<WebhookCall, 'url' | 'tlsIdentity'>): boolean
   /** Closes idle connections, and resolves when the requests in progress have ended. */

@@ -2,8 +2,8 @@ import type { Clock } from './ports.ts'
 import type { DurationMs } from './time.ts'
 
 /**
- * Resolves with the result of `work` or, if it has not ended within `time`, of `late`. `work` is
- * not stopped.
+ * Resolves with the result of `work`. If `work` has not ended within `time`, resolves with the
+ * result of `late` instead, and does not stop `work`.
  */
 export function within<T, L>(
   clock: Pick<Clock, 'after'>,

@@ -1,5 +1,5 @@
 import { type Event, keyOf } from '../core/message/event.ts'
-import { canarySource, ownEvent } from '../core/message/hookline-own-events.ts'
+import { canarySource, ownEvent } from '../core/message/own-events-and-source-ids.ts'
 import type { Metrics } from '../core/metrics/metrics.ts'
 import type { Clock, EventCodec, Logger, LogProducer } from '../core/ports.ts'
 import type { CanarySettings } from '../core/settings/settings.ts'
@@ -14,7 +14,7 @@ interface Deps {
   /** Returns the settings; `undefined` when the canary is off. */
   readonly canary: () => CanarySettings | undefined
   /** Whether this process sends the canary messages. Only one process does. */
-  readonly isOurs: () => boolean
+  readonly sendsMessages: () => boolean
   readonly codec: Pick<EventCodec, 'encode'>
   readonly producer: LogProducer
   readonly topics: Pick<TopicNames, 'events'>
@@ -28,11 +28,11 @@ interface Deps {
  * so that all partitions get some.
  */
 export function createCanary(deps: Deps): PeriodicTask {
-  const { canary, isOurs, clock } = deps
+  const { canary, sendsMessages, clock } = deps
   /** When a message was last due, in monotonic ms; `undefined` while the canary is off. */
   let last: { readonly at: number; readonly destination: string } | undefined
 
-  function turn(): DurationMs {
+  function run(): DurationMs {
     const settings = canary()
     if (settings === undefined) {
       last = undefined
@@ -42,12 +42,12 @@ export function createCanary(deps: Deps): PeriodicTask {
     const now = clock.monotonic()
     if (last?.destination !== destination || now - last.at >= every) {
       last = { at: now, destination }
-      if (isOurs()) send(deps, settings)
+      if (sendsMessages()) send(deps, settings)
     }
     return durationMs(Math.min(checkEvery, last.at + every - now))
   }
 
-  return createPeriodicTask({ clock, firstAfter: checkEvery, turn })
+  return createPeriodicTask({ clock, firstRunAfter: checkEvery, run })
 }
 
 function send({ codec, producer, topics, clock, metrics, logger }: Deps, { destination }: CanarySettings): void {

@@ -12,18 +12,18 @@ const repeatAfterSeconds = 10
 interface Deps {
   readonly clock: Clock
   /** Milliseconds by which the machine's clock is ahead of `clock`. */
-  readonly offset: () => number
+  readonly clockAheadMs: () => number
   readonly logger: Logger
 }
 
 /**
  * Logs a warning when the clocks of this machine and the brokers differ by at least half a second.
  */
-export function createClockWatch({ clock, offset, logger }: Deps): PeriodicTask {
+export function createClockWatch({ clock, clockAheadMs, logger }: Deps): PeriodicTask {
   let loggedSeconds = 0
 
-  function turn(): DurationMs {
-    const seconds = Math.round(offset() / 1_000)
+  function run(): DurationMs {
+    const seconds = Math.round(clockAheadMs() / 1_000)
     if (seconds === 0 && loggedSeconds !== 0) {
       logger.info({}, "this machine's clock agrees with the brokers' clock again")
       loggedSeconds = 0
@@ -37,5 +37,5 @@ export function createClockWatch({ clock, offset, logger }: Deps): PeriodicTask 
     return checkEvery
   }
 
-  return createPeriodicTask({ clock, firstAfter: checkEvery, turn })
+  return createPeriodicTask({ clock, firstRunAfter: checkEvery, run })
 }

@@ -3,8 +3,8 @@ import type { SchemaNeeded, Undecodable } from '../core/ports.ts'
 type Read<R> = Exclude<R, SchemaNeeded> | Undecodable
 
 /**
- * Decodes a value, if necessary after fetching its schema. Undecodable if the registry does not
- * know the schema. Rejects if the registry is unreachable.
+ * Decodes a value, if necessary after fetching its schema. The result is `undecodable` if the
+ * registry does not know the schema. Rejects if the registry is unreachable.
  */
 export async function decodeWithSchemaFetch<R extends { readonly kind: string }>(
   registry: { learn(schemaId: number): Promise<boolean> },

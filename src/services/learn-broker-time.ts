@@ -28,7 +28,8 @@ export interface BrokerTime extends PeriodicTask {
   ask(): Promise<EpochMs | undefined>
   /**
    * Resolves with the broker's time, or with this process's time if `ask` gets none. All processes
-   * write to the same partition, so their times come from one clock: that of its leader.
+   * write to the same partition, so their times come from one clock: the clock of the partition's
+   * leader.
    */
   now(): Promise<EpochMs>
 }
@@ -45,7 +46,7 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
    * Whether the topic keeps the producer's timestamps (`CreateTime`). Its acknowledgements then
    * have no broker time.
    */
-  let isSilent = false
+  let keepsProducerTimestamps = false
 
   function ask(): Promise<EpochMs | undefined> {
     const { promise, resolve } = Promise.withResolvers<EpochMs | undefined>()
@@ -59,18 +60,18 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
     isAsking = true
     producer.append(topic, record, (error, _offset, appended) => {
       isAsking = false
-      isSilent = error === undefined && appended === undefined
+      keepsProducerTimestamps = error === undefined && appended === undefined
       cancel()
       resolve(appended)
     })
     return promise
   }
 
-  const isDue = (): boolean => !isAsking && !isSilent && clock.monotonic() - learnedAt() >= askEvery
+  const isDue = (): boolean => !isAsking && !keepsProducerTimestamps && clock.monotonic() - learnedAt() >= askEvery
   const task = createPeriodicTask({
     clock,
-    firstAfter: askEvery,
-    async turn() {
+    firstRunAfter: askEvery,
+    async run() {
       if (isDue()) await ask()
       return askEvery
     },

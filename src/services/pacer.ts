@@ -1,9 +1,9 @@
-import { RateLimiter } from '../core/flow/rate-limiter.ts'
+import { RateLimiter } from '../core/flow/token-bucket-with-debt.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/sleep-and-yield.ts'
 import { durationMs } from '../core/time.ts'
 
-/** Maximum delay of a caller, in ms, that the pacer compensates: the next calls do not wait. */
+/** Maximum delay (ms) that a late caller can make up: its next calls then do not wait. */
 const maxBurstMs = 100
 
 export type Pacer = (count?: number) => Promise<void>

@@ -9,22 +9,22 @@ export interface PeriodicTask {
 
 interface Deps {
   readonly clock: Clock
-  readonly firstAfter: DurationMs
+  readonly firstRunAfter: DurationMs
   /** Runs once. Resolves with the time until the next run. */
-  readonly turn: () => DurationMs | Promise<DurationMs>
+  readonly run: () => DurationMs | Promise<DurationMs>
 }
 
-/** Repeats `turn`, one run at a time, until the task is stopped. */
-export function createPeriodicTask({ clock, firstAfter, turn }: Deps): PeriodicTask {
+/** Repeats `run`, one run at a time, until the task is stopped. */
+export function createPeriodicTask({ clock, firstRunAfter, run }: Deps): PeriodicTask {
   let isStopped = false
   let cancel = (): void => undefined
 
   function wait(duration: DurationMs): void {
-    if (!isStopped) cancel = clock.after(duration, async () => wait(await turn()))
+    if (!isStopped) cancel = clock.after(duration, async () => wait(await run()))
   }
 
   return {
-    start: () => wait(firstAfter),
+    start: () => wait(firstRunAfter),
     stop() {
       isStopped = true
       cancel()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type AttemptRecord, decodeAttempt } from '../../src/core/delivery/attempt-facts-and-record.ts'
-import { flowLimits } from '../../src/core/flow/limits.ts'
+import { flowLimits } from '../../src/core/flow/flow-control-constants.ts'
 import { durationMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'

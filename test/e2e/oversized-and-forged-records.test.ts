@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { loadKafkajs } from '../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
+import type { JsonText } from '../../src/core/message/canonical-json-text.ts'
 import type { Event } from '../../src/core/message/event.ts'
-import type { JsonText } from '../../src/core/message/json-text.ts'
 import { epochMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'

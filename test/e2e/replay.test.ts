@@ -31,7 +31,7 @@ async function started(answers: readonly SinkAnswer[]) {
 async function standing({ read, topics }: TestInstallation): Promise<readonly LogRecord[]> {
   const records = await read(topics.deadLetter)
   const last = new LiveDeadLetters()
-  for (const record of records) last.note(record)
+  for (const record of records) last.add(record)
   return records.filter(record => last.has(record))
 }
 

@@ -207,7 +207,7 @@ describe('each package is imported only in its folder', () => {
     fastify: /^adapters\/http\//,
     avsc: /^adapters\/avro\//,
     'prom-client': /^adapters\/metrics\//,
-    pino: /^adapters\/logger\.ts$/,
+    pino: /^adapters\/logger-and-audit-log\.ts$/,
     yaml: /^adapters\/config-file\//,
     '@opentelemetry': /^adapters\/traces\//,
     commander: /^(main\.ts$|app\/)/,

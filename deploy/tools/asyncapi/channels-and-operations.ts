@@ -1,4 +1,4 @@
-import { delivery } from '../../../src/core/settings/schema.ts'
+import { delivery } from '../../../src/core/settings/schema-of-configuration.ts'
 import { formatDuration } from '../../../src/core/time.ts'
 import { type TopicSpec, tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import type { MessageName } from './messages.ts'
@@ -164,7 +164,7 @@ function channelObject({ topic, title, description, messages }: Channel): object
     }),
     messages: Object.fromEntries(messages.map(name => [name, { $ref: `#/components/messages/${name}` }])),
     bindings: { kafka: { ...bindingOf(spec), bindingVersion: '0.5.0' } },
-    tags: spec.usedBy.map(name => ({ name })),
+    tags: spec.requiredBy.map(name => ({ name })),
   }
 }
 

@@ -178,7 +178,7 @@ export const suppressionHeaders: Readonly<Record<string, Header>> = {
 export const configObjectHeaders: Readonly<Record<string, Header>> = {
   version: {
     description:
-      'The version of the object. Readers apply a record only if its version is the next one after the version in force (`src/core/config-objects/object-log.ts`).',
+      'The version of the object. Readers apply a record only if its version is the next one after the version in force (`src/core/config-objects/objects-from-topic.ts`).',
     pattern: count,
     examples: ['3'],
   },

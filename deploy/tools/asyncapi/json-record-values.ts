@@ -7,7 +7,8 @@ import {
   outcomes,
 } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { jobDocument } from '../../../src/core/jobs/job.ts'
-import { messageTypes, rejectionCodes } from '../../../src/core/message/message.ts'
+import { messageTypes } from '../../../src/core/message/message.ts'
+import { rejectionCodes } from '../../../src/core/message/message-rejection.ts'
 
 /** JSON Schemas of the record values that are JSON. */
 

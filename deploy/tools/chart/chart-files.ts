@@ -1,7 +1,7 @@
 import { stringify } from 'yaml'
 import { type AccessNeeds, accessNeeded } from '../../../src/core/doctor/kafka-permissions.ts'
 import { fixedTiers } from '../../../src/core/fixed-retry-tiers.ts'
-import { delivery } from '../../../src/core/settings/schema.ts'
+import { delivery } from '../../../src/core/settings/schema-of-configuration.ts'
 import { serviceNames } from '../../../src/core/settings/service-names.ts'
 import { liveKeys } from '../../../src/core/settings/settings-change.ts'
 import { formatDuration } from '../../../src/core/time.ts'

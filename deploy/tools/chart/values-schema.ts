@@ -1,4 +1,4 @@
-import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
+import { configurationJsonSchema } from '../../../src/core/settings/configuration-json-schema.ts'
 import { serviceNames } from '../../../src/core/settings/service-names.ts'
 
 type Schema = Readonly<Record<string, unknown>>

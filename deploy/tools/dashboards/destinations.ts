@@ -142,7 +142,7 @@ const selectedDestinations: Row = {
     {
       title: 'Pace after a 429',
       description:
-        'The limit that Hookline sets for the attempts per second at each destination whose endpoint responded with 429 in the last ten minutes, sum of the processes that got a 429. Hookline lowers this limit after each 429, and raises it again while the endpoint accepts the pace. A destination without a 429 has no line.',
+        'When an endpoint responds with 429, the process limits its attempts per second at the destination. A line shows the sum of these limits of all processes. A process lowers its limit after further 429s, and raises it again while the endpoint accepts the requests. After ten minutes without a 429, a process removes its limit. A destination without limits has no line.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -190,7 +190,7 @@ const allDestinations: Row = {
     {
       title: 'Deferred without an attempt',
       description:
-        'lane_full: the queue of the destination is too long. Possible reasons: the endpoint responds more slowly than messages arrive, the requests in progress have reached a limit, or the share of the process of policy.ratePerSecond or policy.maxConcurrency is zero. breaker_open: the circuit breaker is open. not_before: the delivery must still wait, for example because of Retry-After, or because the destination is paused after a 429. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination. auth: an attempt got no access token, or an endpoint responded with 401, but may accept a later access token.',
+        'lane_full: the queue of the destination is too long, because the endpoint is slow, because a limit of requests in progress is reached, or because the process has no part of policy.ratePerSecond or policy.maxConcurrency. breaker_open: the circuit breaker is open. not_before: the delivery must still wait, for example because of Retry-After. paused: the destination has "paused: true", or Hookline cannot use its configuration. handover: the partition moved to another process. unconfigured: the process does not know the source or destination. auth is an exception: Hookline made an attempt, but got no access token, or the endpoint responded with 401 and may accept a later access token. This attempt uses up no retry.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -199,7 +199,7 @@ const allDestinations: Row = {
     {
       title: 'Dropped deliveries',
       description:
-        'disabled: the destination is disabled. not_selected: the field "integrations" of the message excludes webhooks. filtered: the filter of the destination excludes the message. no_destination: the source is not connected to any destination, or not to the one that the message names. user_deleted: the message was received before its user was deleted. suppressed: its user was deleted with the option "suppress".',
+        'disabled: the destination is disabled. not_selected: the field "integrations" of the message excludes webhooks. filtered: the filter of the destination excludes the message. no_destination: the source is not connected to any destination, or not to the one that the message names. user_deleted: the message was received before its user was deleted. suppressed: the user of the message was deleted with the option "suppress", which drops later messages too.',
       unit: 'cps',
       as: 'lines',
       width: 12,

@@ -48,7 +48,7 @@ const backlog: Row = {
     {
       title: 'Longest time without progress',
       description:
-        'Longest time for which a partition with due records made no progress. An alert fires when it stays above 5 minutes for another 5 minutes.',
+        'Longest time for which a partition with due records made no progress. An alert fires when this time is longer than 5 minutes, and stays so for 5 minutes.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -72,7 +72,7 @@ const backlog: Row = {
     {
       title: 'Longest time in progress',
       description:
-        'Longest time for which a record of the events topic or a retry topic has been in progress, by process. An attempt takes at most 5 s. If the time is many minutes, the record waits for a limit of its destination, for example policy.ratePerSecond, or Hookline has a bug, or waits for Kafka or the schema registry. If Hookline waits for Kafka or the schema registry, /livez?verbose of the process says so.',
+        'Longest time for which a record of the events topic or a retry topic has been in progress, by process. An attempt takes at most 5 s. If the time is many minutes, there are three possible reasons. The record waits for a limit of its destination, for example policy.ratePerSecond. Or the process waits for Kafka or the schema registry; then /livez?verbose of the process says so. Or Hookline has a bug.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -86,7 +86,7 @@ const retries: Row = {
   panels: [
     {
       title: 'Written to retry topics',
-      description: 'Deliveries written to retry topics per second, by tier, which is the wait of the topic.',
+      description: 'Deliveries written to retry topics per second, by tier: how long a record waits in the topic.',
       unit: 'cps',
       as: 'lines',
       width: 8,

@@ -39,7 +39,7 @@ const small: readonly Panel[] = [
   {
     title: 'Oldest overdue retry',
     description:
-      'Time since the due time of the most overdue retry. An alert fires when it stays above 15 minutes for another 5 minutes.',
+      'Time since the due time of the most overdue retry. An alert fires when this time is longer than 15 minutes, and stays so for 5 minutes.',
     unit: 's',
     as: 'number',
     width: 4,

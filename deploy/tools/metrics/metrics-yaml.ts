@@ -1,4 +1,4 @@
-import { seriesBudget } from '../../../src/core/metrics/metric-spec.ts'
+import { seriesBudget } from '../../../src/core/metrics/declare-metrics.ts'
 import { yamlText } from '../json-and-yaml-text.ts'
 import { type AnyMetric, metricGroups } from './metric-groups.ts'
 
@@ -14,7 +14,11 @@ const head = `# All metrics of Hookline with their names, meanings, labels and l
 /** Returns the text of `schemas/metrics.yaml`. */
 export function contractText(): string {
   const contract = {
-    seriesBudget: { ...seriesBudget },
+    seriesBudget: {
+      inProcess: seriesBudget.target,
+      folding: seriesBudget.maxOverflowing,
+      detailed: seriesBudget.maxBeforeWebhookOverflows,
+    },
     metrics: metricGroups.flatMap(({ metrics }) => metrics.map(entryOf)),
   }
   return `${head}${yamlText(contract)}`
@@ -23,7 +27,7 @@ export function contractText(): string {
 function entryOf({ name, kind, unit, use, help, labels, buckets, exemplar }: AnyMetric): object {
   const shown = Object.entries(labels).map(([label, values]) => [
     label,
-    'folds' in values ? values.values : [...values],
+    'canOverflow' in values ? values.values : [...values],
   ])
   return {
     name,

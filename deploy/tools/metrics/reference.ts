@@ -1,4 +1,4 @@
-import { openLabels, overflowLabelValue, seriesBudget } from '../../../src/core/metrics/metric-spec.ts'
+import { openLabels, overflowLabelValue, seriesBudget } from '../../../src/core/metrics/declare-metrics.ts'
 import { type AnyMetric, metricGroups } from './metric-groups.ts'
 
 const number = (value: number): string => value.toLocaleString('en-US')
@@ -10,7 +10,7 @@ This page lists all metrics that \`GET /metrics\` on [\`ops.listen\`](configurat
 
 - Units are seconds, bytes and counts, never milliseconds. A metric that ends in \`_timestamp_seconds\` is a Unix time. In PromQL, \`time()\` minus the metric is the number of seconds since then.
 - No label contains a URL, a user, an event name or other data from senders and customers.
-- Where this page lists the values of a label, the label has no others. [Errors and outcomes](errors.md) explains outcomes, reasons of dead letters and drops, causes of deferrals, and codes of responses. The consumer groups in \`group\` are \`dispatcher\` (reads the events topic), \`retries\` (reads the retry topics) and \`audiences\` (reads the audience input topic). The [glossary](glossary.md) explains the other terms.
+- If this page lists the values of a label, the list is complete. [Errors and outcomes](errors.md) explains outcomes, reasons of dead letters and drops, causes of deferrals, and codes of responses. The consumer groups in \`group\` are \`dispatcher\` (reads the events topic), \`retries\` (reads the retry topics) and \`audiences\` (reads the audience input topic). The [glossary](glossary.md) explains the other terms.
 - The following labels have no fixed list of values. The values depend on the configuration and the cluster. \`destination\`, \`webhook\` and \`source\` can also be \`${overflowLabelValue}\` (see the next section), and \`destination\` can be \`-\` if no destination is known:
 
 ${Object.entries(openLabels)
@@ -18,11 +18,11 @@ ${Object.entries(openLabels)
   .join('\n')}
 
 ## Limits of the number of series
-A process should expose at most ${number(seriesBudget.inProcess)} series. A scrape of this number of series takes about five milliseconds and transfers half a megabyte. Therefore, Hookline limits the series with ids from the configuration:
+A process should expose at most ${number(seriesBudget.target)} series. A scrape of this number of series takes about five milliseconds and transfers half a megabyte. Therefore, Hookline limits the series with ids from the configuration:
 
-- When a process has more than ${number(seriesBudget.detailed)} of these series, the label \`webhook\` of each new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.folding)}, the label \`destination\` or \`source\` of each new series is \`${overflowLabelValue}\` too. Sums stay correct.
+- When a process has more than ${number(seriesBudget.maxBeforeWebhookOverflows)} of these series, the label \`webhook\` of each new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.maxOverflowing)}, the label \`destination\` or \`source\` of each new series is \`${overflowLabelValue}\` too. Sums stay correct.
 - Gauges have no series with \`${overflowLabelValue}\`. For example, \`hookline_breaker_open\` does not show destinations above the limit.
-- A series of a counter counts towards these limits until the process exits, and a series of a gauge only while \`/metrics\` shows it. The alert \`HooklineSeriesFolded\` fires when \`hookline_metrics_series_folded_total\` counts label combinations above a limit.
+- The limits include each series of a counter until the process exits, and each series of a gauge only while \`/metrics\` shows it. The alert \`HooklineSeriesFolded\` fires when a process has reached a limit: \`hookline_metrics_series_folded_total\` is then above 0.
 
 ## Meaning of \`use\`
 The description of each metric below ends with one of these values. \`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` uses the metric. \`dashboard\`: no rule uses the metric, but a panel in \`deploy/tools/dashboards/\` shows it. \`debug\`: no rule and no panel uses the metric; it helps to investigate a problem.
@@ -38,8 +38,10 @@ export function referenceText(): string {
 
 function sectionOf({ name, kind, unit, use, help, labels, buckets, exemplar }: AnyMetric): string {
   const lines = [`### \`${name}\``, `${help.replace(/\.$/, '')}. ${sentence(kind)}, ${unit}; use: ${use}.`]
-  for (const [label, values] of Object.entries(labels))
-    lines.push(`- \`${label}\`: ${'folds' in values ? values.values : values.map(value => `\`${value}\``).join(', ')}`)
+  for (const [label, values] of Object.entries(labels)) {
+    const shown = 'canOverflow' in values ? values.values : values.map(value => `\`${value}\``).join(', ')
+    lines.push(`- \`${label}\`: ${shown}`)
+  }
   if (buckets.length > 0) lines.push(`- upper bounds of buckets: ${buckets.map(bound => `\`${bound}\``).join(', ')}`)
   if (exemplar) lines.push('- exemplars in OpenMetrics: `trace_id` of a sampled trace')
   return `${lines.join('\n')}\n`

@@ -6,7 +6,7 @@ export const configurationRules = {
   uniqueWebhookLabels:
     'Webhook labels are unique within a destination. The label of a webhook is its `id`. Without an `id`, it is the position of the webhook (`0` to `4`).',
   knownNames:
-    'Each entry of `destinations[].sources` is the id of a source, and each entry of `audiences.list[].destinations` the id of a destination. No list has the same id twice. With `operator.encryptionKeyFile`, sources and destinations can also come from the operator API, so the file may have an unknown id: `GET /v1/destinations/{id}` and `GET /v1/status` show the unknown sources of a destination under `problems`, and the commands that use destinations print them.',
+    'Each entry of `destinations[].sources` is the id of a source, and each entry of `audiences.list[].destinations` the id of a destination. No list has the same id twice. With `operator.encryptionKeyFile`, an unknown id is not an error, because the source or destination can come from the operator API. `GET /v1/destinations/{id}` and `GET /v1/status` then show the unknown sources of a destination under `problems`, and commands that use destinations print these sources.',
   readableFiles:
     'Every file that a process or command reads exists and has valid content: a secret, a URL, certificates or a key.',
   usableCertificates: 'The values in `tls` of a destination are certificates or a private key in PEM format.',
@@ -34,7 +34,7 @@ export const configurationRules = {
   policiesWithinLimits:
     'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. The schedule of the destination (`policy.schedule` or `delivery.schedule`) fits into its retry window in the same way.',
   lifecycleHasTopic:
-    '`lifecycle.disableAfter` and `lifecycle.onGone: disable` need `operator.encryptionKeyFile`, because the config topic stores which destinations are disabled.',
+    '`lifecycle.disableAfter` and `lifecycle.onGone: disable` need `operator.encryptionKeyFile`. Hookline stores which destinations it has disabled in the config topic, which exists only with this key.',
   distinctListeners: '`collector.listen`, `operator.listen` and `ops.listen` differ.',
   secretsGivenOnce:
     'A secret is set either directly or as a file, not both. Each source has a write key, each webhook has a URL, and each entry of `operator.keys` has a key. A user name requires a password, and a password requires a user name.',

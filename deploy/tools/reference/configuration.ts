@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { configuration } from '../../../src/core/settings/schema.ts'
+import { configuration } from '../../../src/core/settings/schema-of-configuration.ts'
 import { liveKeys } from '../../../src/core/settings/settings-change.ts'
 import { duration, id } from '../../../src/core/settings/value-types.ts'
 import { configurationRules } from './configuration-rules.ts'
@@ -33,7 +33,7 @@ const forms = new Map([
 
 const head = `# Configuration
 
-Hookline reads its configuration from a YAML or JSON file. The option \`--config\` or the environment variable \`HOOKLINE_CONFIG\` has the path of this file. This page lists its keys. ${generatedFrom('the schema in `src/core/settings/schema.ts`')}
+Hookline reads its configuration from a YAML or JSON file. The option \`--config\` or the environment variable \`HOOKLINE_CONFIG\` has the path of this file. This page lists its keys. ${generatedFrom('the schema in `src/core/settings/schema-of-configuration.ts`')}
 
 The descriptions use terms of the glossary about [messages](glossary.md#messages), [deliveries](glossary.md#deliveries), [retries](glossary.md#retries-and-dead-letters), [flow control](glossary.md#flow-control), [processes and the operator API](glossary.md#kafka-and-processes) and [audiences](glossary.md#audiences-and-deletions).
 
@@ -42,7 +42,7 @@ The configuration file:
 - \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the JSON Schema for editors: write \`# yaml-language-server: $schema=\` and the path of this schema in the first line.
 - \`npx hookline check-config\` lists the errors, each with file, line, column, key and hint. An unknown key is an error.
 - A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id has 1 to 63 characters: letters, digits, \`.\`, \`_\` and \`-\`. It starts with a letter or digit, but not with \`hookline.\`.
-- Hookline replaces \`\${NAME}\` by the value of the environment variable \`NAME\`, and \`\${NAME:-default}\` by \`default\` if the variable is unset or empty. An unset variable without a default is an error. Files of [\`destinationsFrom\`](#destinationsfrom) cannot use variables. \`$\${\` is a literal \`\${\`. A variable in place of a list of texts or numbers contains the entries, separated by commas. If the key also permits one text in place of the list, as \`sharedSecret\` does, the value of the variable is this one text.
+- Hookline replaces \`\${NAME}\` by the value of the environment variable \`NAME\`, and \`\${NAME:-default}\` by \`default\` if the variable is unset or empty. An unset variable without a default is an error. Files of [\`destinationsFrom\`](#destinationsfrom) cannot use variables. \`$\${\` is a literal \`\${\`. If a key requires a list of texts or numbers, Hookline splits the value of a variable at commas, for example in \`brokers: \${KAFKA_BROKERS}\`. Hookline does not split the value if the key also permits a single text, as \`sharedSecret\` does.
 - \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment override \`kafka.brokers\` and \`registry.url\`.
 
 Each section below has the word *Live* or *Restart*, which says when a change of a value applies. If this differs for a key, the description of the key says so:
@@ -53,7 +53,7 @@ Each section below has the word *Live* or *Restart*, which says when a change of
 Errors have these effects:
 
 - If the configuration file has an error, a running process keeps the previous configuration, and no process can start.
-- If a file of \`destinationsFrom\` has an error, a process keeps the destination as in the last valid version of this file. If the file has not been valid since the process started, the deliveries of its destination wait. If the process in the second case cannot even read \`id\` or \`sources\` in the file, the destination [gets no new messages](../how-to/add-a-destination.md#directories-of-other-teams).
+- If a file of \`destinationsFrom\` has an error, a process keeps the destination as in the last valid version of this file. If the file has not been valid since the process started, the deliveries of its destination wait. If, in addition, the process cannot read \`id\` or \`sources\` in this file, the destination [gets no new messages](../how-to/add-a-destination.md#directories-of-other-teams).
 - If \`audiences.list\`, \`canary\` or \`notices\` names a destination that does not exist, the configuration file is invalid, except in two cases:
 
   | the configuration has | until the destination exists |
@@ -83,7 +83,7 @@ Secrets:
 /** Returns the text of `docs/reference/configuration.md`. */
 export function configurationText(): string {
   const sections = Object.entries(schema.properties ?? {}).filter(([key]) => key !== '$schema')
-  const rules = `## Rules across keys\nA valid configuration follows these rules, which concern several values. If it violates a rule, the error names the key.\n\n${Object.values(
+  const rules = `## Rules across keys\nThese rules concern several values. If a configuration violates a rule, it is invalid, and the error names the key.\n\n${Object.values(
     configurationRules,
   )
     .map(rule => `- ${rule}`)

@@ -19,7 +19,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
   invalid_write_key: ['The write key is missing or belongs to no source.', 'Use the write key of a source.'],
   invalid_operator_key: ['The operator key is missing or wrong.', 'Use a key of `operator.keys`.'],
   invalid_session: [
-    'There is no session of the console, the session has ended, or its operator key was removed or rotated.',
+    'The request has no session of the console, the session has ended, or its operator key was removed or rotated.',
     'Sign in again.',
   ],
   invalid_csrf_token: [
@@ -49,14 +49,14 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Wait for the time in `Retry-After`, as SDKs do.',
   ],
   unavailable: [
-    'Kafka refuses a write or does not respond in time, the memory for request bodies is full, or too many requests are in progress. Or a [deletion](operator-api.md#deletions) is refused, because the id or the sources of a destination are not known.',
-    `${sendAgain} At the operator API, Hookline may have made the change: first read the object. If a deletion is refused, first do what \`message\` says.`,
+    'Kafka refuses a write or does not respond in time, the memory for request bodies is full, or too many requests are in progress. Or Hookline refuses a [deletion](operator-api.md#deletions), because it cannot read the id or the sources of a destination in the configuration.',
+    'Tracking API: send the same request again, with the same message ids. Change of an object or a job: first read the object or list the jobs, because Hookline may have made the change; send the request again only if it did not. Refused deletion: do what `message` says, then send the request again. Other requests: send the request again.',
   ],
   malformed_request: [
-    'The request is not valid HTTP/1.1, or its path is not a valid URL path. Usually, the connection is closed.',
+    'The request is not valid HTTP/1.1, or its path is not a valid URL path. Hookline usually closes the connection.',
     'Fix the client.',
   ],
-  request_timeout: ['The request was received too slowly.', sendAgain],
+  request_timeout: ['The request took too long to arrive.', sendAgain],
   expectation_failed: ['The request has an `Expect` header other than `100-continue`.', 'Remove the header.'],
   headers_too_large: [
     'The request has more than 16 KiB of headers or more than 200 header fields.',

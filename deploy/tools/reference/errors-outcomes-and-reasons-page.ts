@@ -11,7 +11,7 @@ import {
   retryableOutcomes,
 } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay-decision.ts'
-import { rejectionCodes } from '../../../src/core/message/message.ts'
+import { rejectionCodes } from '../../../src/core/message/message-rejection.ts'
 import { objectRefusalStatus } from '../../../src/core/operator/object-refusal.ts'
 import { problemMeanings } from './error-response-code-meanings.ts'
 import { code, generatedFrom, table } from './markdown.ts'
@@ -26,7 +26,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   http_429: [
     'The endpoint asks for fewer requests. Hookline makes fewer attempts per second at the destination, and honours `Retry-After`.',
-    'Nothing: messages wait, and their rate adapts to the endpoint. Set `policy.ratePerSecond` in two cases: the customer has agreed to a rate, or `policy.schedule` is so short that the retries are soon used up.',
+    'Usually nothing: messages wait, and their rate adapts to the endpoint. Set `policy.ratePerSecond` in two cases: the owner of the endpoint has agreed to a rate, or `policy.schedule` is empty or short, so that a few responses with 429 use up all retries.',
   ],
   http_5xx: ['The endpoint failed with a status of 500 to 599.', 'The owner of the endpoint has to fix it.'],
   timeout: [
@@ -42,7 +42,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check firewalls, the port, and whether the server runs.',
   ],
   proxy: [
-    'The proxy failed or refused the request, so nothing was sent to the endpoint. The circuit breaker ignores this outcome.',
+    'The egress proxy (`network.proxy`) failed or refused the request, so nothing was sent to the endpoint. The circuit breaker ignores this outcome.',
     'Check `network.proxy`, whether the proxy runs, and the field `detail` of the log line `request not sent, because the proxy failed or refused it`. See [Send through an egress proxy](../how-to/send-through-an-egress-proxy.md).',
   ],
   reset: [
@@ -58,7 +58,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check whether another server listens on this address.',
   ],
   auth: [
-    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. Or the endpoint responded with 401, but [may accept a later token](../how-to/authenticate-with-oauth2.md#when-hookline-requests-a-token). If the attempt has no other retryable outcome, the delivery is deferred instead of retried: the attempt uses up no retry of the schedule. The circuit breaker ignores this outcome.',
+    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. Or the endpoint responded with 401, but [may accept a later token](../how-to/authenticate-with-oauth2.md#when-hookline-requests-a-token). In both cases, Hookline makes the attempt again later. The failed attempt uses up a retry of the schedule only if another webhook had a different retryable outcome. The circuit breaker ignores this outcome.',
     'Check the log for `token request failed`: its fields `outcome` and `detail` say why. If the log has no line of this kind, ask the owner of the endpoint why it responds with 401.',
   ],
   internal: [
@@ -75,7 +75,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   tls_untrusted: [
     'The certificate is expired, self-signed, for another name, or from an untrusted authority. No byte of the request was sent.',
-    'Renew the certificate. Add a private authority to `tls.caFile` or `tls.ca` of the destination or, if the destination has neither key, to `network.caFile`.',
+    'Renew or correct the certificate. If a private CA issued it, add the CA to `tls.caFile` or `tls.ca` of the destination or, if the destination has neither key, to `network.caFile`.',
   ],
   blocked_address: [
     'One of three cases: the host has an address of a cloud metadata service, the host has an address that is not public (for example a private one) and not in `network.allow`, or the port is not in `network.ports` (by default 80, 443 and all ports from 1024 on).',
@@ -84,7 +84,7 @@ const outcomeMeanings: Meanings<Outcome> = {
 }
 
 const permanentFailure =
-  'All webhooks failed permanently. The reason is the outcome of the webhook that is first in the configuration.'
+  'All webhooks of the destination failed permanently. If their outcomes differ, the reason is the outcome of the webhook that is first in the configuration.'
 const deadLetterMeanings: Meanings<DeadLetterReason> = {
   http_3xx: [permanentFailure, 'See the outcome of the same name.'],
   http_4xx: [permanentFailure, 'See the outcome of the same name.'],
@@ -100,7 +100,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Replay after that delay.',
   ],
   undecodable: [
-    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or not the schema of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• The Kafka batch of the record cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• The field `canonical` of the event is true, but the event does not have the form in which Hookline writes events.<br>• The record is a delete message that no deletion requested, or the deletion is more than 53 days old.<br>• The record is an audience input that Hookline cannot decode.<br>• A bug of Hookline stopped the processing.',
+    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or not the schema of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• The Kafka batch of the record cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• The field `canonical` of the event is true, but the event does not have the form in which Hookline writes events.<br>• The record is a delete message that no deletion requested, or whose deletion is more than 53 days old.<br>• The record is in the topic `hookline.audience-input`, and Hookline cannot decode it.<br>• A bug of Hookline stopped the processing.',
     'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. A producer other than Hookline must write `canonical: false`. In the case of a bug, the log has an error: report it.',
   ],
   invalid_message: [
@@ -112,7 +112,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Configure the source, then replay. If the id begins with `hookline.`, correct the program that wrote the event.',
   ],
   unknown_destination: [
-    'The destination was removed from the configuration or deleted while the delivery waited, or the event names a destination that is not configured. If a new destination of the operator API has the id of the deleted one, it gets the waiting deliveries only of sources that it lists.',
+    'The destination was removed from the configuration or deleted while the delivery waited, or the event names a destination that is not configured. If you create a destination with the same id through the operator API, the new destination gets only the waiting deliveries whose source it lists in `sources`. Hookline dead-letters the others with this reason.',
     'Configure the destination under the same id, then replay.',
   ],
   record_too_large: [
@@ -124,7 +124,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
 const dropMeanings: Meanings<DropReason> = {
   disabled: [
     'The destination has `enabled: false`, or Hookline has disabled the destination because of its `lifecycle`.',
-    'Use `paused: true` to make messages wait instead.',
+    'To deliver new messages, set `enabled: true` or, if Hookline has disabled the destination, run `hookline destinations enable`. To make new messages wait, also set `paused: true`.',
   ],
   not_selected: [
     'The field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`.',
@@ -148,14 +148,14 @@ const dropMeanings: Meanings<DropReason> = {
 const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
     'The queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`.',
-    'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations hold the permits, raise `delivery.maxInFlight` or `delivery.perHost`.',
+    'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations hold the permits, raise `delivery.maxInFlight` or `delivery.perHost`. If a process has no part of `policy.maxConcurrency`, raise this limit to at least `topics.partitions`.',
   ],
   breaker_open: [
-    'The circuit breaker is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a retryable outcome. Two kinds of failed attempts do not count: those whose only retryable outcome is `http_429`, and those with the outcome `proxy` or `auth`. After 30 s, Hookline attempts one delivery. If this attempt succeeds or is rejected, the circuit breaker closes. If this attempt fails with an outcome that counts, Hookline attempts one delivery after another 30 s. If it fails with an outcome that does not count, Hookline attempts the next delivery.',
+    'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a retryable outcome. After 30 s, Hookline makes a single attempt. If this attempt succeeds or is rejected, the circuit breaker closes. If it fails with a retryable outcome, Hookline waits another 30 s before the next attempt. An attempt has an outcome for each webhook. Failed attempts of three kinds do not count: those with the outcome `proxy` or `auth`, those whose only retryable outcome is `http_429`, and [inconclusive](../explanation/retries-and-dead-letters.md#what-a-response-means) ones. If the single attempt is of one of these kinds, Hookline makes the next attempt without the wait of 30 s.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
-    'The delivery must still wait, for example because of `Retry-After`, or because the destination is paused after a 429. So it waits in a retry topic, even if it has already waited in one.',
+    'The delivery is not due yet, for example because `Retry-After` asks for a longer wait than that of its retry topic, or because Hookline makes no attempts at the destination for some time after a 429. So the delivery waits in a retry topic, if necessary several times.',
     'Nothing.',
   ],
   auth: [
@@ -167,12 +167,12 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Remove `paused: true`, or correct the problem, to resume deliveries.',
   ],
   handover: [
-    'The partition moved to another process while this delivery waited in memory. Other deliveries of the same record were finished. Normally the offset commit lists finished deliveries, but the list was full. So Hookline wrote this delivery to a retry topic and committed the record. The next process therefore does not repeat the finished deliveries.',
+    'The partition moved to another process while this delivery waited in memory and other deliveries of the same record were finished. Hookline wrote this delivery to a retry topic and committed the offset of the record, so that the next process does not repeat the finished deliveries. (Usually, Hookline lists the finished deliveries in the offset commit instead, but the commit had no space for the list.)',
     'Nothing.',
   ],
   unconfigured: [
-    'The process does not know the source or destination, or knows only a newer destination with the same id and other sources. The configuration of the process may be older than that of other processes, so the delivery waits.',
-    'Configure the source within 100 s, or the destination within a minute (100 s if the event itself names the destination). After this time, Hookline dead-letters the delivery with `unknown_source` or `unknown_destination`.',
+    'The configuration of the process does not have the source or the destination. The delivery waits, because other processes may already have a newer configuration. This also happens if the destination was deleted and, after Hookline first read the event, created again with the same id, but without the source of the event.',
+    'Nothing, if the processes are still loading a new configuration. Otherwise, configure the missing source or destination. The delivery waits for one minute or, if the source is unknown or the event itself names the destination, for 100 s. Then Hookline dead-letters it with `unknown_source` or `unknown_destination`.',
   ],
 }
 
@@ -194,7 +194,7 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Delete the user again.',
   ],
   truncated: [
-    'The dead letter has only the first 64 KiB: of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not read.',
+    'The dead letter has only the first 64 KiB of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not read.',
     'Read the whole record or batch from its topic before the retention ends (events topic: 7 days, retry topic: 3 days): `hookline dead-letters --json` shows the topic, partition and offset.',
   ],
   too_large: [
@@ -202,8 +202,8 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Raise `max.message.bytes` of the topic, for example to 2097152 (2 MiB), and replay again. `hookline replay --dry-run` shows the topic.',
   ],
   unreadable: [
-    'One of three cases: another program wrote the record to the dead-letter topic, with headers that do not describe a delivery; or its headers name another topic than the events topic as the origin; or the event cannot be decoded, so Hookline does not know its source.',
-    '`hookline dead-letters --json` shows the record. If the event cannot be decoded because its schema is missing in the registry, register the schema and replay. If it cannot be decoded for another reason, use `--even-disconnected`. Records with invalid headers cannot be replayed.',
+    'One of three cases: another program wrote the record to the dead-letter topic, with headers that do not describe a delivery; or the headers name a topic other than the events topic as the origin; or the event cannot be decoded, so Hookline does not know its source.',
+    '`hookline dead-letters --json` shows the record. If the event cannot be decoded because its schema is missing in the registry, register the schema and replay. If it cannot be decoded for another reason, use `--even-disconnected`: Hookline then does not check whether the destination may get events of this source. Records with invalid headers cannot be replayed.',
   ],
 }
 
@@ -227,7 +227,7 @@ export function errorsText(): string {
     ),
     section(
       'Dead-letter reasons',
-      'The reason says why a record is in the topic `hookline.dead-letter`. It is in the header `reason` of the record. The metric `hookline_dead_letters_total{reason}` counts dead letters by reason, and `hookline dead-letters --reason` selects them. The topic keeps a record for 30 days. During this time you can [replay](../how-to/replay.md) it.',
+      'The header `reason` of a record in the topic `hookline.dead-letter` says why the record is there. The metric `hookline_dead_letters_total{reason}` counts dead letters by reason, and `hookline dead-letters --reason` selects them. The topic keeps a record for 30 days. During this time you can [replay](../how-to/replay.md) it.',
       ['reason', 'meaning', 'what to do'],
       deadLetterReasons.map(each => [code(each), ...deadLetterMeanings[each]]),
     ),
@@ -257,7 +257,7 @@ export function errorsText(): string {
     ),
     section(
       'Rejected messages',
-      'The code says why one message of a batch is rejected. It is in `rejected` of the response and in the topic `hookline.rejected`. For an event that another program wrote to Kafka, the code is in the header `outcomes` of a dead letter with the reason `invalid_message`.',
+      'The code says why one message of a batch is rejected. The field `rejected` of the response and the topic `hookline.rejected` have the code. For an event that another program wrote to Kafka, the code is in the header `outcomes` of a dead letter with the reason `invalid_message`.',
       ['code', 'meaning', 'what to do'],
       rejectionCodes.map(each => [code(each), ...rejectionMeanings[each]]),
     ),

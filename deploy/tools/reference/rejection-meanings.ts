@@ -1,4 +1,4 @@
-import type { RejectionCode } from '../../../src/core/message/message.ts'
+import type { RejectionCode } from '../../../src/core/message/message-rejection.ts'
 
 /** What each code of an error or a rejection means, and what to do. */
 export type Meanings<Word extends string> = Readonly<Record<Word, readonly [meaning: string, remedy: string]>>
@@ -20,7 +20,7 @@ export const rejectionMeanings: Meanings<RejectionCode> = {
     'Use ISO 8601, or milliseconds since 1970.',
   ],
   message_too_large: [
-    'The message has more than 32,768 bytes of compact JSON, or its text has more than 262,144 characters.',
+    'The message has more than 32,768 bytes as compact JSON, or more than 262,144 characters as it was sent.',
     'Send less data in the message, or several messages.',
   ],
   too_many_messages: [

@@ -50,7 +50,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
   })
 }
 
-/** Writes only with `DEBUG=analytics`, because the transport returns failures to the client. */
+/** Logs only with `DEBUG=analytics`, because the client reports all failures itself. */
 function debugLogger(): Logger {
   const debugging = isDebugging(process.env['DEBUG'])
   const log = createLog({ write: writeToStderr, clock: clientClock, debugging })

@@ -9,8 +9,8 @@ import { library } from '../../client/src/version.ts'
 export interface EventsTopic {
   encode(event: Event): Buffer
   /**
-   * Queues a record. Calls `onAck` once. If `maySend`, called before each try, returns false,
-   * `onAck` gets a temporary error.
+   * Queues a record, and calls `onAck` once with the result. The producer calls `maySend` before
+   * each try to send the record. If `maySend` returns false, `onAck` gets a temporary error.
    */
   append(key: Buffer, value: Buffer, maySend: () => boolean, onAck: (error: Error | undefined) => void): void
   /** Sends the queued records without waiting for a larger batch. */
@@ -30,10 +30,13 @@ export interface KafkaTransportDeps {
   readonly now: () => Event['receivedAt']
   /**
    * The time of this machine (Unix milliseconds), with which the client stamps messages.
-   * `undefined` before the first response of a broker.
+   * `undefined` before the first response of a broker, so that timestamps are not corrected.
    */
   readonly machineTime: () => number | undefined
-  /** Keeps the process alive until the returned function is called. Connections to Kafka do not. */
+  /**
+   * Keeps the process alive until the returned function is called. Connections to Kafka do not keep
+   * the process alive.
+   */
   readonly hold: () => Cancel
 }
 
@@ -133,7 +136,7 @@ export function createKafkaTransport({ sourceId, open, close, now, machineTime, 
     },
     async close() {
       // Errors are ignored, because every batch already has its result. While an aborted write is
-      // in progress, `close` does not wait for the connections.
+      // in progress, `close` does not wait until the connections are closed.
       closed ??= close().catch(() => {})
       if (inProgress === 0) await closed
     },
@@ -188,7 +191,8 @@ function resultOf(
 const retryResult = (trouble: FailureCause): SendResult => ({ kind: 'retry', trouble, retryAfterMs: undefined })
 
 /**
- * Whether a retry may succeed. A missing schema is permanent, because an operator must register it.
+ * Whether a retry may succeed. A missing schema is a permanent error: every retry fails until an
+ * operator registers the schema.
  */
 function isTemporary(error: unknown): boolean {
   const { code, retriable } = error as { code?: unknown; retriable?: unknown }

@@ -40,8 +40,8 @@ const options = z.strictObject({
 } satisfies Record<keyof KafkaTransportOptions, z.ZodType>)
 
 /**
- * Known options by the path of their object, for errors about an unknown name. `''` is the
- * outermost object.
+ * The known option names of each object, for errors about an unknown name. Each key is the path of
+ * an object; `''` is the outermost object.
  */
 const names: Readonly<Record<string, readonly string[]>> = {
   '': Object.keys(options.shape),

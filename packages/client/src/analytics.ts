@@ -1,14 +1,6 @@
 import process from 'node:process'
 import type { CallType } from '../../../src/core/message/message.ts'
-import {
-  type Alias,
-  entryOf,
-  type Group,
-  type Identify,
-  type Page,
-  type Screen,
-  type Track,
-} from './call-types-and-validation.ts'
+import type { Alias, Group, Identify, Page, Screen, Track } from './call-types.ts'
 import { type ClientClock, longestTimerMs, processClock } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { ConfigError } from './errors.ts'
@@ -25,6 +17,7 @@ import {
 } from './options.ts'
 import { Sender } from './sender.ts'
 import type { Transport } from './transport.ts'
+import { entryOf } from './validate-and-serialise-call.ts'
 
 export interface CloseOptions {
   /**
@@ -35,8 +28,8 @@ export interface CloseOptions {
 }
 
 /**
- * Sends messages in batches to a collector, or over another transport. A call queues its message.
- * It throws `FieldError`, `MessageTooLarge`, `QueueFull` or `Closed`. The promise of a call never
+ * Sends messages in batches to a collector, or over another transport. Each call queues a message,
+ * or throws `FieldError`, `MessageTooLarge`, `QueueFull` or `Closed`. The promise of a call never
  * rejects; await it only with `onFull: 'wait'`.
  */
 export class Analytics {
@@ -167,7 +160,7 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
     finish: finishWithin(exitTimeoutMs, sender, clock),
     lost() {
       const { waiting } = sender.counts
-      // None are lost if a listener ends the process with the last result.
+      // If a listener ended the process when it got the last result, no message is lost.
       if (waiting > 0)
         log.warn(
           `${messageCount(waiting)} lost: the process exited before close() had resolved. Await close() before the process exits.`,

@@ -1,6 +1,6 @@
 /** The number of messages in each state: `queued = sent + failed + dropped + waiting`. */
 export interface Counts {
-  /** Messages that calls accepted. */
+  /** All messages that calls have added to the queue. */
   readonly queued: number
   readonly sent: number
   readonly failed: number

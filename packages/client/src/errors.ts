@@ -1,4 +1,4 @@
-import type { RejectionCode } from '../../../src/core/message/message.ts'
+import type { RejectionCode } from '../../../src/core/message/message-rejection.ts'
 
 /** An invalid setting. Thrown by `new Analytics`, `close` and `kafkaTransport`. */
 export class ConfigError extends Error {
@@ -17,8 +17,8 @@ export class ConfigError extends Error {
 export class FieldError extends Error {
   override readonly name = 'FieldError'
   /**
-   * The code with which the collector rejects this message, or `not_serialisable`, which only the
-   * client uses.
+   * The code with which the collector would reject this message, or `not_serialisable`, which only
+   * the client uses.
    */
   readonly code: RejectionCode | 'not_serialisable'
 
@@ -47,8 +47,11 @@ export class QueueFull extends Error {
 
   constructor(messages: number, bytes: number) {
     super(
-      `The queue is full (${messages} messages, ${bytes} bytes): the collector is slow or unavailable. ` +
-        "Send fewer messages, raise 'maxQueueMessages' or 'maxQueueBytes', or set 'onFull' to another value.",
+      `The queue is full (${messages} messages, ${bytes} bytes): ` +
+        'the program queues messages faster than the client sends them. ' +
+        'Check whether the collector or Kafka is slow or unavailable. Otherwise, send fewer messages, ' +
+        "raise 'maxQueueMessages' or 'maxQueueBytes', or set 'onFull' to 'drop-oldest', or to 'wait' and await " +
+        'each call.',
     )
   }
 }

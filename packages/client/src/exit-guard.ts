@@ -36,13 +36,16 @@ export function guardExit(client: UnsentClient, isBusy: boolean): void {
   })
 }
 
-/** After this time without a drain, the program itself has kept the process running. */
-const continuedMs = 60_000
+/**
+ * If the last call of `finish` ended at least this long ago, in milliseconds, the program itself
+ * has kept the process running. The time limit of `finish` then starts again.
+ */
+const limitResetAfterMs = 60_000
 
 /**
- * Returns the `finish` of a client. All calls together drain the queue for at most `limitMs`,
- * because `onFailure` may queue failed messages again, and Node then emits `beforeExit` again. The
- * limit starts again only if the program has continued for other reasons.
+ * Returns the callback `finish` of a client. `onFailure` may queue failed messages again, and Node
+ * then emits `beforeExit` again. So all calls of `finish` together drain the queue for at most
+ * `limitMs`. The limit starts again only if the program itself has kept the process running.
  */
 export function finishWithin(
   limitMs: number,
@@ -54,11 +57,12 @@ export function finishWithin(
   let endedAt = Number.NEGATIVE_INFINITY
   return async () => {
     const startedAt = clock.monotonic()
-    if (startedAt - endedAt >= continuedMs) {
+    if (startedAt - endedAt >= limitResetAfterMs) {
       leftMs = limitMs
       isOver = false
     }
-    // An async listener can queue even the abandoned messages again.
+    // The time limit is over, and all messages were reported as failed. An async listener may have
+    // queued them again, but `finish` does not send them.
     if (isOver) return
     isOver = leftMs === 0
     if (isOver) sender.abandon(limitMs)

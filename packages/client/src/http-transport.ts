@@ -104,8 +104,8 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
 }
 
 /**
- * Reads the start of a response body. Never rejects: the status alone decides whether the batch was
- * accepted.
+ * Reads the start of a response body. Never rejects, because an incomplete body does not change
+ * whether the batch was accepted.
  */
 async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()

@@ -11,7 +11,7 @@ export type {
   Screen,
   Track,
   UserFields,
-} from './call-types-and-validation.ts'
+} from './call-types.ts'
 export type { Counts } from './counts.ts'
 export { Closed, ConfigError, FieldError, MessageTooLarge, QueueFull } from './errors.ts'
 export type { Failure, FailureReason } from './failure.ts'

@@ -10,7 +10,7 @@ export interface ClientLog {
   debug(line: () => string): void
   /**
    * Warns of undelivered messages: at most once per minute for each of the first 100 combinations
-   * of reason and code. Further combinations are not remembered, so each failure is logged.
+   * of reason and code. For further combinations, each failure is logged.
    */
   failure(failure: Failure): void
   warn(line: string): void
@@ -37,11 +37,11 @@ export function writeToStderr(line: string): void {
   const ignore = (): void => {}
   try {
     stderr.write(line, error => {
-      // Node emits the error after this call.
+      // Node emits `error` after it calls this callback, so a listener can still be added.
       if (error && stderr.listenerCount('error') === 0) stderr.once('error', ignore)
     })
   } catch {
-    // Some errors of files are thrown.
+    // If stderr is a file, `write` can throw an error instead of passing it to the callback.
   }
 }
 
@@ -56,7 +56,8 @@ export function createLog({ write, clock, debugging }: LogDeps): ClientLog {
     failure({ reason, code, detail, messageIds }) {
       const kind = `${reason} ${code}`
       const known = kinds.get(kind) ?? { quietUntil: Number.NEGATIVE_INFINITY, suppressed: 0 }
-      // A server that always sends new codes could otherwise fill the memory of the process.
+      // Remember at most 100 kinds: a server that always sends new codes could otherwise fill the
+      // memory of the process.
       if (kinds.size < 100 || kinds.has(kind)) kinds.set(kind, known)
       if (clock.monotonic() < known.quietUntil) {
         known.suppressed += messageIds.length

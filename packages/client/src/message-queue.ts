@@ -12,7 +12,7 @@ export interface Entry {
 
 /** An entry with its sequence number: 1, 2, … in the order of the calls. */
 export interface Queued extends Entry {
-  readonly place: number
+  readonly sequenceNumber: number
 }
 
 export interface BatchLimits {
@@ -32,7 +32,7 @@ export class MessageQueue {
   #last: Link | undefined
   #length = 0
   #bytes = 0
-  #places = 0
+  #lastSequenceNumber = 0
 
   get length(): number {
     return this.#length
@@ -49,12 +49,12 @@ export class MessageQueue {
   }
 
   /** The sequence number of the newest entry ever added; 0 before the first. */
-  get lastPlace(): number {
-    return this.#places
+  get lastSequenceNumber(): number {
+    return this.#lastSequenceNumber
   }
 
-  get firstPlace(): number | undefined {
-    return this.#first?.entry.place
+  get firstSequenceNumber(): number | undefined {
+    return this.#first?.entry.sequenceNumber
   }
 
   /** Whether the queue stays within the limits with one more message of `bytes` bytes. */
@@ -63,7 +63,10 @@ export class MessageQueue {
   }
 
   push({ messageId, text, bytes }: Entry): void {
-    const link: Link = { entry: { messageId, text, bytes, place: ++this.#places }, next: undefined }
+    const link: Link = {
+      entry: { messageId, text, bytes, sequenceNumber: ++this.#lastSequenceNumber },
+      next: undefined,
+    }
     if (this.#last === undefined) this.#first = link
     else this.#last.next = link
     this.#last = link
@@ -81,7 +84,10 @@ export class MessageQueue {
     return link.entry
   }
 
-  /** Removes and returns the oldest entries within the limits, or one entry that exceeds them. */
+  /**
+   * Removes and returns the oldest entries within the limits. If the oldest entry alone exceeds
+   * `limits.bytes`, returns only this entry.
+   */
   take(limits: BatchLimits): Queued[] {
     const batch: Queued[] = []
     let bytes = -1

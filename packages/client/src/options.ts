@@ -1,4 +1,4 @@
-import { maxMessageBytes } from '../../../src/core/message/message-parts-and-size-limits.ts'
+import { maxMessageBytes } from '../../../src/core/message/message-size-limits.ts'
 import { longestTimerMs } from './clock.ts'
 import { ConfigError } from './errors.ts'
 import type { Failure } from './failure.ts'
@@ -39,8 +39,8 @@ export interface QueueOptions {
    * What a call does when the queue is full:
    * - `error` (default): throws `QueueFull`.
    * - `drop-oldest`: drops the oldest queued message.
-   * - `wait`: its promise resolves when the queue has room. At twice the limits, it throws
-   *   `QueueFull`.
+   * - `wait`: returns a promise that resolves when the queue has room. At twice the limits, the
+   *   call throws `QueueFull`.
    */
   readonly onFull?: OnFull | undefined
   /** Called with messages that were not delivered. Without it, failures are logged on stderr. */
@@ -59,7 +59,10 @@ export interface AnalyticsOptions extends QueueOptions {
 
 /** The settings of a client that does not send to a collector. */
 export interface TransportOptions extends QueueOptions {
-  /** For example `kafkaTransport(…)` of `@hookline/client-kafka`. Each client needs its own. */
+  /**
+   * For example `kafkaTransport(…)` of `@hookline/client-kafka`. Each client needs its own
+   * transport.
+   */
   readonly transport: Transport
 }
 

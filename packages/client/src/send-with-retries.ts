@@ -12,7 +12,7 @@ export interface AttemptDeps {
 
 /**
  * Sends a batch, with retries, and returns the latest result. The client sends one batch at a time,
- * so `Retry-After` delays all its messages.
+ * so a `Retry-After` also delays the messages that wait behind the batch.
  */
 export async function attempt(batch: Batch, deps: AttemptDeps, signal: AbortSignal): Promise<SendResult> {
   const { clock, maxRetries, onRetry } = deps

@@ -45,20 +45,21 @@ export class Sender {
    * Batches without a result. The first is being sent. The others are the remaining parts of a
    * batch that was too large.
    */
-  #inHand: (readonly Queued[])[] = []
+  #unfinishedBatches: (readonly Queued[])[] = []
   #abort: AbortController | undefined
   #running = false
   #closed = false
   /**
-   * Messages up to this sequence number are sent immediately. Later ones wait for the flush timer.
+   * Messages up to this sequence number are sent immediately. Later ones wait for a full batch or
+   * for the flush timer.
    */
   #flushTo = 0
   #lastFlushAt = Number.NEGATIVE_INFINITY
-  /** When the queue last stopped being empty. */
+  /** When a message was last queued in an empty queue, in monotonic milliseconds. */
   #waitingSince = 0
   #cancelTimer: Cancel | undefined
   /** The reason of the failure that `onFailure` is handling now. */
-  #reporting: FailureReason | undefined
+  #reportedReason: FailureReason | undefined
   #sent = 0
   #failed = 0
   #dropped = 0
@@ -69,12 +70,21 @@ export class Sender {
   }
 
   get counts(): Counts {
-    const inHand = this.#inHand.reduce((sum, batch) => sum + batch.length, 0)
-    const waiting = this.#queue.length + inHand
-    return { queued: this.#queue.lastPlace, sent: this.#sent, failed: this.#failed, dropped: this.#dropped, waiting }
+    const unfinished = this.#unfinishedBatches.reduce((sum, batch) => sum + batch.length, 0)
+    const waiting = this.#queue.length + unfinished
+    return {
+      queued: this.#queue.lastSequenceNumber,
+      sent: this.#sent,
+      failed: this.#failed,
+      dropped: this.#dropped,
+      waiting,
+    }
   }
 
-  /** UTF-8 bytes of the queue, without the batch that is being sent (at most 500,000 bytes). */
+  /**
+   * UTF-8 bytes of the queued messages. The batch that is being sent, at most 500,000 bytes, does
+   * not count.
+   */
   get queuedBytes(): number {
     return this.#queue.bytes
   }
@@ -82,7 +92,7 @@ export class Sender {
   assertOpen(): void {
     // After its time limit, `drain` reports all messages as failed. A listener that queues them
     // again would extend `drain`, so calls throw during the reports.
-    if (this.#closed || this.#reporting === 'out_of_time') throw new Closed()
+    if (this.#closed || this.#reportedReason === 'out_of_time') throw new Closed()
   }
 
   /**
@@ -107,7 +117,7 @@ export class Sender {
   /** Sends all queued messages, as `Analytics.flush` describes. */
   flush(): Promise<void> {
     if (this.#isIdle) return resolved
-    this.#flushTo = this.#queue.lastPlace
+    this.#flushTo = this.#queue.lastSequenceNumber
     this.#wake()
     return this.#awaited.flush(this.#flushTo)
   }
@@ -130,7 +140,7 @@ export class Sender {
   }
 
   get #isIdle(): boolean {
-    return this.#queue.length === 0 && this.#inHand.length === 0
+    return this.#queue.length === 0 && this.#unfinishedBatches.length === 0
   }
 
   get #hasRoom(): boolean {
@@ -138,19 +148,22 @@ export class Sender {
     return this.#queue.length <= maxQueueMessages && this.#queue.bytes <= maxQueueBytes
   }
 
-  /** Returns the messages that it dropped to make room for `bytes` bytes. */
+  /**
+   * Makes room for a message of `bytes` bytes, and returns the messages that were dropped for this.
+   * @throws QueueFull
+   */
   #makeRoom(bytes: number): readonly Queued[] {
     const { maxQueueMessages, maxQueueBytes, onFull } = this.#deps.settings
     if (this.#queue.fits(bytes, maxQueueMessages, maxQueueBytes)) return []
     // Send a full queue immediately, without waiting for the timer.
-    this.#flushTo = this.#queue.lastPlace
+    this.#flushTo = this.#queue.lastSequenceNumber
     this.#wake()
     // With `onFull: 'wait'`, the queue may grow to twice the limits, but not further, even if the
     // program does not await the promise.
     const factor = onFull === 'wait' ? 2 : 1
     // While `onFailure` gets a dropped message, `add` drops no further message. Otherwise, a
     // listener that queues each dropped message again would never end.
-    const mayDrop = onFull === 'drop-oldest' && this.#reporting !== 'queue_full'
+    const mayDrop = onFull === 'drop-oldest' && this.#reportedReason !== 'queue_full'
     const dropped: Queued[] = []
     while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {
       const oldest = mayDrop ? this.#queue.shift() : undefined
@@ -162,9 +175,9 @@ export class Sender {
   }
 
   get #isDue(): boolean {
-    const { firstPlace, length, joinedBytes } = this.#queue
-    if (firstPlace === undefined) return false
-    if (firstPlace <= this.#flushTo || length >= this.#deps.settings.size) return true
+    const { firstSequenceNumber, length, joinedBytes } = this.#queue
+    if (firstSequenceNumber === undefined) return false
+    if (firstSequenceNumber <= this.#flushTo || length >= this.#deps.settings.size) return true
     return joinedBytes + this.#deps.transport.envelopeBytes >= maxBatchBytes
   }
 
@@ -175,8 +188,9 @@ export class Sender {
   }
 
   /**
-   * Sets the timer of the next flush. The flush is due `flushAfter` milliseconds after the previous
-   * one or, if that time had passed when the first message was queued, after that message.
+   * Sets the timer of the next flush, which is due `flushAfter` milliseconds after the previous
+   * flush. If that time was already over when the first message was queued, the flush is due
+   * `flushAfter` milliseconds after this message.
    */
   #armTimer(): void {
     if (this.#cancelTimer !== undefined) return
@@ -185,7 +199,7 @@ export class Sender {
     const due = next > this.#waitingSince ? next : this.#waitingSince + settings.flushAfter
     this.#cancelTimer = clock.after(Math.max(0, due - clock.monotonic()), () => {
       this.#cancelTimer = undefined
-      this.#flushTo = this.#queue.lastPlace
+      this.#flushTo = this.#queue.lastSequenceNumber
       this.#wake()
     })
   }
@@ -194,13 +208,14 @@ export class Sender {
     this.#running = true
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    // Messages that the caller queues synchronously join the same batch.
+    // Wait one microtask, so that messages that the caller queues synchronously join one batch.
     await resolved
     while (this.#isDue) {
       this.#lastFlushAt = this.#deps.clock.monotonic()
-      this.#inHand = [this.#queue.take(this.#batchLimits)]
+      this.#unfinishedBatches = [this.#queue.take(this.#batchLimits)]
       this.#progress()
-      for (let batch = this.#inHand[0]; batch !== undefined; batch = this.#inHand[0]) await this.#send(batch)
+      for (let batch = this.#unfinishedBatches[0]; batch !== undefined; batch = this.#unfinishedBatches[0])
+        await this.#send(batch)
     }
     this.#running = false
     this.#wake()
@@ -224,13 +239,13 @@ export class Sender {
   }
 
   #conclude(messages: readonly Queued[], result: SendResult): void {
-    const rest = this.#inHand.slice(1)
+    const rest = this.#unfinishedBatches.slice(1)
     if (result.kind === 'too_large' && messages.length > 1) {
       const half = Math.ceil(messages.length / 2)
-      this.#inHand = [messages.slice(0, half), messages.slice(half), ...rest]
+      this.#unfinishedBatches = [messages.slice(0, half), messages.slice(half), ...rest]
       return
     }
-    this.#inHand = rest
+    this.#unfinishedBatches = rest
     switch (result.kind) {
       case 'taken':
         this.#settleTaken(messages, result.rejected)
@@ -261,20 +276,20 @@ export class Sender {
   }
 
   #report(reason: FailureReason, trouble: FailureCause, messages: readonly Queued[]): void {
-    const outer = this.#reporting
-    this.#reporting = reason
+    const outer = this.#reportedReason
+    this.#reportedReason = reason
     try {
       this.#deps.onFailure(failureOf(reason, trouble, messages))
     } finally {
-      this.#reporting = outer
+      this.#reportedReason = outer
     }
   }
 
   /** Reports all messages without a result as failed with `out_of_time`. */
   abandon(timeoutMs: number): void {
     const everything = { messages: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
-    const all = [...this.#inHand.flat(), ...this.#queue.take(everything)]
-    this.#inHand = []
+    const all = [...this.#unfinishedBatches.flat(), ...this.#queue.take(everything)]
+    this.#unfinishedBatches = []
     this.#abort?.abort()
     const detail = `The messages were not acknowledged within ${timeoutMs} ms, the time limit of close() or of the process exit.`
     if (all.length > 0) this.#fail('out_of_time', { code: 'out_of_time', detail }, all)
@@ -282,8 +297,9 @@ export class Sender {
   }
 
   #progress(): void {
-    const oldest = this.#inHand[0]?.[0]?.place ?? this.#queue.firstPlace ?? Number.POSITIVE_INFINITY
-    const upTo = this.#awaited.progress(oldest, this.#queue.lastPlace, this.#hasRoom)
+    const oldest =
+      this.#unfinishedBatches[0]?.[0]?.sequenceNumber ?? this.#queue.firstSequenceNumber ?? Number.POSITIVE_INFINITY
+    const upTo = this.#awaited.progress(oldest, this.#queue.lastSequenceNumber, this.#hasRoom)
     this.#flushTo = Math.max(this.#flushTo, upTo)
     if (this.#isIdle) this.#deps.onBusy(false)
   }

@@ -7,11 +7,14 @@ export interface Batch {
   readonly messages: readonly Entry[]
 }
 
-/** A message that was rejected although its batch was accepted. */
+/** A message of a batch that was not stored. */
 export interface RejectedMessage {
   /** The position of the message in the batch, from 0. */
   readonly index: number
-  /** `refused`: nothing of the batch was accepted. By default `rejected`. */
+  /**
+   * `refused` if Kafka refused this message, and stored no message of the batch. By default
+   * `rejected`.
+   */
   readonly reason?: 'refused'
   readonly code: string
   readonly detail: string

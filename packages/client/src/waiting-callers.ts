@@ -41,9 +41,9 @@ export class WaitingCallers {
    * Resolves the waits that are over. Returns the sequence number up to which messages must be sent
    * now (0: none). `oldest` is the number of the first message without a result.
    */
-  progress(oldest: number, lastPlace: number, hasRoom: boolean): number {
+  progress(oldest: number, lastSequenceNumber: number, hasRoom: boolean): number {
     if (hasRoom) for (const resolve of this.#forRoom.splice(0)) resolve()
-    this.#flushes = this.#flushes.filter(flush => !isOver(flush, oldest, lastPlace))
+    this.#flushes = this.#flushes.filter(flush => !resolveIfOver(flush, oldest, lastSequenceNumber))
     if (this.#flushes.length === 0 && this.#forRoom.length === 0) {
       this.#release?.()
       this.#release = undefined
@@ -56,10 +56,10 @@ export class WaitingCallers {
  * Whether a flush is done; if so, resolves its promise. `upTo` is raised only once: otherwise, a
  * flush would never end in a program that queues messages all the time.
  */
-function isOver(flush: Flush, oldest: number, lastPlace: number): boolean {
+function resolveIfOver(flush: Flush, oldest: number, lastSequenceNumber: number): boolean {
   if (flush.upTo >= oldest) return false
-  if (flush.mayExtend && lastPlace >= oldest) {
-    flush.upTo = lastPlace
+  if (flush.mayExtend && lastSequenceNumber >= oldest) {
+    flush.upTo = lastSequenceNumber
     flush.mayExtend = false
     return false
   }

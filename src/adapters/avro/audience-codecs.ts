@@ -1,9 +1,9 @@
 import { type AudienceInput, fromInputRecord, type InputRecord, toInputRecord } from '../../core/audience/input.ts'
 import type { MembershipRecord } from '../../core/audience/membership-and-watermark-records.ts'
 import type { Clock, DecodedValue, ValueCodec } from '../../core/ports.ts'
-import { avroCodecs } from './confluent-codec.ts'
-import { readSchemaText } from './own-schemas-and-subjects.ts'
+import { avroCodecs } from './avro-codec.ts'
 import type { Registry } from './schema-registry.ts'
+import { readSchemaText } from './schema-texts-and-subject-names.ts'
 
 export const audienceInputSchema = readSchemaText('hookline.audience-input-value')
 export const membershipSchema = readSchemaText('hookline.audience-memberships-value')

@@ -1,6 +1,6 @@
 import avsc from 'avsc'
 
-/** avsc's reader of bytes. A `pos` beyond the end marks corrupt bytes. */
+/** avsc's reader of bytes. If `pos` is beyond the end of `buf`, the bytes are corrupt. */
 interface Tap {
   readonly buf: Buffer
   pos: number
@@ -34,11 +34,11 @@ function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINIT
     // After a negative count, the size of the block in bytes follows.
     if (count < 0) tap.skipLong()
     for (let left = Math.abs(count); left > 0; left--) {
-      if (++items > maxItems) throw new Error(`a list has more than ${maxItems} items`)
+      if (++items > maxItems) throw new Error(`an array or map has more than ${maxItems} items`)
       const { pos } = tap
       next()
-      // A skipped item without bytes does not advance the position, so the end of the record would
-      // not end the loop.
+      // An item without bytes, for example a skipped `null`, does not advance the position. So the
+      // check below would never end a block that claims a huge number of items.
       if (tap.pos === pos) break
       // The record has ended. The comparison is negated, because a damaged length can make the
       // position NaN.
@@ -49,7 +49,7 @@ function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINIT
 
 class BoundedArray extends avsc.types.ArrayType {
   _read(tap: Tap): unknown[] {
-    // In a resolver, `this.itemsType` is the resolver of the items.
+    // avsc also calls this method on a resolver, where `itemsType` is the resolver of the items.
     const itemsType = this.itemsType as unknown as Readable
     const items: unknown[] = []
     eachItem(tap, () => items.push(itemsType._read(tap)), maxReadItems)

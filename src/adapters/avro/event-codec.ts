@@ -1,10 +1,10 @@
 import type { Event } from '../../core/message/event.ts'
 import type { Clock, Decoded, EventCodec } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
-import { avroCodecs } from './confluent-codec.ts'
+import { avroCodecs } from './avro-codec.ts'
 import { type EventRecord, fromEventRecord, toEventRecord } from './event-record.ts'
-import { readSchemaText } from './own-schemas-and-subjects.ts'
 import type { Registry } from './schema-registry.ts'
+import { readSchemaText } from './schema-texts-and-subject-names.ts'
 
 /** The schema with which Hookline writes events. */
 export const eventSchema = readSchemaText('hookline.events-value')

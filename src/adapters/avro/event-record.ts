@@ -1,6 +1,6 @@
+import type { JsonText } from '../../core/message/canonical-json-text.ts'
 import type { Event, EventOrigin } from '../../core/message/event.ts'
 import { forgedCanonicalFault } from '../../core/message/forged-canonical-event.ts'
-import type { JsonText } from '../../core/message/json-text.ts'
 import type { MessageType } from '../../core/message/message.ts'
 import type { Decoded } from '../../core/ports.ts'
 import { type EpochMs, epochMs } from '../../core/time.ts'

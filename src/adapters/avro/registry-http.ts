@@ -17,7 +17,7 @@ export interface RegistryResponse {
  */
 export type CallRegistry = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<RegistryResponse>
 
-/** In characters. A schema has at most a few hundred thousand. */
+/** Maximum characters of a response. A schema has at most a few hundred thousand characters. */
 const maxResponseLength = 16 * 1024 * 1024
 
 /** Milliseconds before the first and the second retry. */

@@ -51,7 +51,7 @@ export interface Registry {
   checkCompatibility(
     subject: string,
     schema: string,
-  ): Promise<{ readonly may: boolean; readonly reason: string } | undefined>
+  ): Promise<{ readonly isCompatible: boolean; readonly reason: string } | undefined>
   /**
    * The compatibility level of `subject`. If only the global level applies: `undefined` or, with
    * some registries, `NONE`.
@@ -79,8 +79,11 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
   const unavailable = (reason: string, isTransient: boolean, cause?: unknown): RegistryUnavailable =>
     new RegistryUnavailable(`the schema registry at ${url} cannot be used: ${reason}`, { cause, isTransient })
 
-  /** A successful response that lacks a field probably comes from a proxy. */
-  const without = (field: string, text: string): RegistryUnavailable =>
+  /**
+   * Creates the error for a successful response that lacks `field`. Probably, a proxy has sent the
+   * response, so a retry may succeed.
+   */
+  const missingFieldError = (field: string, text: string): RegistryUnavailable =>
     unavailable(oneLine(`no "${field}" in the response: ${text}`), true)
 
   /**
@@ -112,7 +115,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     const { isRefusal, body, text } = await ask(['GET', path], isFinal)
     if (isRefusal) return undefined
     const { schema, schemaType, references } = body
-    if (typeof schema !== 'string') throw without('schema', text)
+    if (typeof schema !== 'string') throw missingFieldError('schema', text)
     return { schema, schemaType, references: Array.isArray(references) ? references.filter(isReference) : [] }
   }
 
@@ -139,15 +142,15 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
       const path = `/compatibility${pathOf(subject)}/versions/latest`
       const { isRefusal, body, text } = await ask(['POST', path, { schema }], isMissing)
       if (isRefusal) return undefined
-      const { is_compatible: may, reason, messages } = body
-      if (typeof may !== 'boolean') throw without('is_compatible', text)
-      return { may, reason: String(reason ?? messages ?? '') }
+      const { is_compatible: isCompatible, reason, messages } = body
+      if (typeof isCompatible !== 'boolean') throw missingFieldError('is_compatible', text)
+      return { isCompatible, reason: String(reason ?? messages ?? '') }
     },
     async compatibility(subject) {
       const { isRefusal, body, text } = await ask(['GET', `/config/${encodeURIComponent(subject)}`], isMissing)
       if (isRefusal) return undefined
       const { compatibilityLevel: level } = body
-      if (typeof level !== 'string') throw without('compatibilityLevel', text)
+      if (typeof level !== 'string') throw missingFieldError('compatibilityLevel', text)
       return level.toUpperCase()
     },
     async setBackwardTransitive(subject) {
@@ -212,7 +215,7 @@ const hasStatus =
   ({ status }: RegistryResponse): boolean =>
     statuses.includes(status)
 
-/** 4xx statuses about the client, its credentials, the time or the rate of requests. */
+/** The 4xx statuses that concern permissions, a timeout (408) or the rate of requests (429). */
 const isNotAboutTheSchema = hasStatus(401, 403, 407, 408, 429)
 
 /** Whether the response has a status with which registries reject a schema or report it missing. */
@@ -220,17 +223,17 @@ const isAboutTheSchema = (response: RegistryResponse): boolean =>
   response.status >= 400 && response.status < 500 && !isNotAboutTheSchema(response)
 
 /**
- * Whether a response is probably from a proxy, and so says nothing about the schema: registries
- * send an `error_code` and a `message`.
+ * Whether a 4xx response is probably from a proxy and not from the registry, because it has neither
+ * the `error_code` nor the `message` of a registry. It then says nothing about the schema.
  */
 const isFromProxy = (response: RegistryResponse): boolean =>
   isAboutTheSchema(response) && response.body['message'] === undefined && response.body['error_code'] === undefined
 
-/** Whether a later call can succeed: the registry is overloaded, or a proxy does not reach it. */
+/** Whether a later call may succeed, because the registry is overloaded or not reachable now. */
 const isTransient = (response: RegistryResponse): boolean =>
   response.status >= 500 || hasStatus(408, 429)(response) || isFromProxy(response)
 
-/** Whether the registry has rejected the schema, so that a retry has the same result. */
+/** Whether the registry rejects the schema or does not have it, so that a retry cannot succeed. */
 const isFinal = (response: RegistryResponse): boolean => isAboutTheSchema(response) && !isFromProxy(response)
 
 /** Whether the registry does not have the subject or the version. */

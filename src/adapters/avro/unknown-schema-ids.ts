@@ -1,9 +1,9 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Clock } from '../../core/ports.ts'
 
 const { newSchemaWait, newSchemaWaitEvery } = flowLimits.admission
 
-/** For this time, in ms, an id that the registry does not have is not looked up again. */
+/** How long, in ms, Hookline remembers that the registry does not have an id. */
 const unknownForMs = 30_000
 /** Maximum number of remembered unknown ids. The oldest is forgotten first. */
 const maxRemembered = 10_000
@@ -11,10 +11,10 @@ const maxRemembered = 10_000
  * Maximum lead of an id over the highest known id. A value whose id has a greater lead is most
  * likely not Avro, because registries number schemas consecutively.
  */
-const plausibleLead = 1_000_000
+const maxPlausibleLead = 1_000_000
 /** An id counts as new if it exceeds the highest known id by at most this number. */
-const newLead = 1_000
-/** Limit of look-ups of implausible ids: a burst of 20, then one per second. */
+const maxNewIdLead = 1_000
+/** Limit of look-ups of ids with a lead above `maxPlausibleLead`: 20, then one per second. */
 const implausible = { burst: 20, perMs: 1 / 1_000 }
 
 /**
@@ -28,10 +28,10 @@ export class UnknownSchemaIds {
    */
   readonly #until = new Map<number, number>()
   #highestKnown: number
-  /** A token bucket: the number of look-ups of implausible ids that are allowed now. */
+  /** A token bucket: how many ids with a lead above `maxPlausibleLead` may be looked up now. */
   #tokens = implausible.burst
   #refilledAt: number
-  /** When the last wait for new ids began, in monotonic milliseconds. */
+  /** When the last wait for a new id began (see `isAwaited`), in monotonic milliseconds. */
   #waitBegan = Number.NEGATIVE_INFINITY
 
   constructor(clock: Pick<Clock, 'monotonic'>, knownId: number) {
@@ -64,24 +64,24 @@ export class UnknownSchemaIds {
   }
 
   /**
-   * Whether an unknown id is probably new, so that its partition waits and the id is looked up
-   * again. Random ids can cause waits of at most 10 s per minute.
+   * Whether an unknown id is probably new, so that the partition of its record waits and the id is
+   * looked up again. Random ids can cause waits of at most 10 s per minute.
    */
   isAwaited(id: number): boolean {
-    if (id <= this.#highestKnown || id > this.#highestKnown + newLead || this.#until.has(id)) return false
+    if (id <= this.#highestKnown || id > this.#highestKnown + maxNewIdLead || this.#until.has(id)) return false
     const now = this.#clock.monotonic()
     if (now >= this.#waitBegan + newSchemaWaitEvery) this.#waitBegan = now
     return now < this.#waitBegan + newSchemaWait
   }
 
   /**
-   * The reason not to look up this id now; `undefined` when a look-up is allowed. An allowed
-   * look-up of an implausible id takes a token.
+   * The reason not to look up this id now; `undefined` if a look-up is allowed. An allowed look-up
+   * of an id with a lead above `maxPlausibleLead` takes a token.
    */
   refusal(id: number): string | undefined {
     const now = this.#clock.monotonic()
     if (this.has(id)) return 'the schema registry does not have this id'
-    if (id > 0 && id <= this.#highestKnown + plausibleLead) return undefined
+    if (id > 0 && id <= this.#highestKnown + maxPlausibleLead) return undefined
     if (id <= 0) return 'a schema id must be greater than 0'
     this.#tokens = Math.min(implausible.burst, this.#tokens + (now - this.#refilledAt) * implausible.perMs)
     this.#refilledAt = now

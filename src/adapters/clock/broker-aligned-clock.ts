@@ -1,5 +1,5 @@
 import { type EpochMs, epochMs } from '../../core/time.ts'
-import type { BrokerClockReading } from '../kafka/producer/produce-response.ts'
+import type { BrokerClockReading } from '../kafka/producer/broker-clock-reading.ts'
 
 /** The clocks of a machine, in milliseconds. */
 export interface TimeSources {
@@ -13,12 +13,12 @@ export interface TimeSources {
 
 export interface BrokerAlignedClock {
   /**
-   * The time of this machine plus a correction, which changes when the brokers' reports differ from
-   * the corrected time by more than 0.5 s.
+   * The time of this machine plus a correction. The correction changes when the times that brokers
+   * report differ from the corrected time by more than 0.5 s.
    */
   now(): EpochMs
   /** Milliseconds by which the machine's wall clock is ahead of `now`. */
-  offset(): number
+  clockAheadMs(): number
   /**
    * Adds a broker's report of the time at which it appended a record. The median of the latest
    * reports corrects `now`.
@@ -29,10 +29,11 @@ export interface BrokerAlignedClock {
 }
 
 /**
- * Changes of the wall clock up to these limits come from time servers, so the clock follows them.
+ * The largest change of the wall clock that `now` follows: a step in milliseconds, plus a drift in
+ * milliseconds per millisecond. Time servers cause changes up to this size.
  */
 const toleratedStepMs = 1_000
-const toleratedSlew = 0.001
+const toleratedDriftPerMs = 0.001
 /**
  * If the brokers' reports differ from the corrected time by more than this, the time is corrected
  * again. Clocks that are set by time servers differ by less.
@@ -78,7 +79,7 @@ export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClo
     now,
     learn,
     learnedAt: () => learnedAt,
-    offset() {
+    clockAheadMs() {
       const time = now()
       const off = wall() - time
       return machine.isFollowed() && skew === 0 ? 0 : Math.round(off)
@@ -103,7 +104,7 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
   let ignored = 0
 
   function look(seen: number, elapsed: number): void {
-    const tolerance = toleratedStepMs + (elapsed - lookedAt) * toleratedSlew
+    const tolerance = toleratedStepMs + (elapsed - lookedAt) * toleratedDriftPerMs
     lookedAt = elapsed
     const step = seen - elapsed - ahead - ignored
     // Reading the uptime means reading a file, so it is read only after a step of the wall clock.
@@ -115,7 +116,7 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
 
   const slept = (elapsed: number): number => uptime() - elapsed - suspended
 
-  /** Follows a step that equals the time for which the machine was suspended. */
+  /** Follows a step of the wall clock if it equals the time for which the machine was suspended. */
   function follow(sleptMs: number, step: number, tolerance: number): void {
     if (Math.abs(step - sleptMs) > tolerance) return
     ahead += sleptMs
@@ -138,8 +139,8 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
 
 /**
  * Creates a clock in milliseconds that never goes backwards, and includes suspensions of the
- * machine. It also jumps forward with the wall clock, so a lease may end too early, but never too
- * late.
+ * machine. It also jumps forward with the wall clock, so a lease that it measures may end too
+ * early, but never too late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()

@@ -1,5 +1,5 @@
 import { CpuSaturation } from '../../core/flow/cpu-saturation.ts'
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 
 export interface EventLoopWatch {
   /**
@@ -20,5 +20,5 @@ export function watchEventLoop(): EventLoopWatch {
     before = now
   }, flowLimits.cpuSaturation.sampleEveryMs)
   timer.unref()
-  return { cpuSaturatedUntil: () => cpu.until(performance.now()), stop: () => clearInterval(timer) }
+  return { cpuSaturatedUntil: () => cpu.lastSaturatedAt(performance.now()), stop: () => clearInterval(timer) }
 }

@@ -12,6 +12,7 @@ import { everyService } from '../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { formatPath, maxProblems, valueAt, wholeFile } from '../../core/settings/settings-problem.ts'
 import { draftFrom, settingsFrom } from '../../core/settings/validate.ts'
+import { type ConfigSnapshot, createConfigSnapshot } from './config-snapshot.ts'
 import { placeOfFile } from './destination-directory-boundaries.ts'
 import {
   type ConfigFiles,
@@ -20,8 +21,7 @@ import {
   readConfigFiles,
   resolveFileName,
 } from './read-config-files.ts'
-import { takenIds, unlistedOf, withoutFiles } from './replace-unusable-files.ts'
-import { type ConfigSnapshot, createConfigSnapshot } from './snapshot.ts'
+import { replaceUnusableFiles, takenIds, unlistedOf } from './replace-unusable-files.ts'
 
 /** A problem in a configuration file. Lines and columns count from 1. */
 export interface Problem {
@@ -65,8 +65,9 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 }
 
 /**
- * Loads a configuration file and the files that it names. Problems do not reject the promise. Files
- * that differ from `lastDigests` may be incomplete, so they count as unreadable.
+ * Loads a configuration file and the files that it names. Problems do not reject the promise. If
+ * a file differs from its digest in `lastDigests`, the file counts as unreadable, because another
+ * program may still be writing it.
  */
 export async function loadConfigFile(
   path: string,
@@ -92,7 +93,7 @@ export async function loadConfigFile(
     )
   const result = settingsFrom(draft, contents)
   const found = result.kind === 'refused' ? result.problems.map(configFiles.locate) : []
-  const problems = [...configFiles.problems, ...found.filter(isNotReported(configFiles))]
+  const problems = [...configFiles.problems, ...found.filter(createUnreportedProblemFilter(configFiles))]
   if (result.kind === 'accepted' && problems.length === 0)
     return {
       kind: 'loaded',
@@ -108,24 +109,30 @@ export async function loadConfigFile(
   const foreign = takenIds(configFiles, unusable, lastGood).map(configFiles.locate)
   for (const { file } of foreign) unusable.add(file)
   problems.push(...foreign)
-  const reduced = withoutFiles(configFiles, draft.check.wellFormed, unusable, lastGood)
-  const rest = settingsFrom(draftFrom(reduced.input, substituted), contents)
+  const configWithStandIns = replaceUnusableFiles(configFiles, draft.check.wellFormed, unusable, lastGood)
+  const rest = settingsFrom(draftFrom(configWithStandIns.input, substituted), contents)
   if (rest.kind === 'refused')
     return refused([...problems, ...rest.problems.map(configFiles.locate)], configFiles.files, snapshot)
-  const destinations = withStandIns(rest.settings, reduced.standIns)
-  const given = rest.settings.given?.without(new Set(reduced.standIns.keys()))
-  const settings = { ...rest.settings, destinations, excluded: reduced.excluded, ...(given && { given }) }
+  const destinations = withStandIns(rest.settings, configWithStandIns.standIns)
+  const entriesAsWritten = rest.settings.entriesAsWritten?.without(new Set(configWithStandIns.standIns.keys()))
+  const settings = {
+    ...rest.settings,
+    destinations,
+    excluded: configWithStandIns.excluded,
+    ...(entriesAsWritten && { entriesAsWritten }),
+  }
   const isKept = (file: string): boolean => unusable.has(file) || unlistedOf(file, configFiles) !== undefined
   const byFile = new Map([
     ...[...lastGood].filter(([file]) => isKept(file)),
     ...[...byFileOf(configFiles, settings)].filter(([file]) => !unusable.has(file)),
   ])
-  return { kind: 'loaded', settings, snapshot, problems: shownOf(problems, configFiles.files), byFile }
+  return { kind: 'loaded', settings, snapshot, problems: problemsToShow(problems, configFiles.files), byFile }
 }
 
 /**
- * Puts the stand-ins from `withoutFiles` in place of the destinations of unusable files. With
- * `network.httpsOnly`, a stand-in with an http:// URL becomes a placeholder, whose messages wait.
+ * Replaces the destinations of unusable files by the stand-ins from `replaceUnusableFiles`. With
+ * `network.httpsOnly`, a stand-in with an http:// URL becomes a placeholder: its messages wait in
+ * retry topics.
  */
 function withStandIns(
   { destinations, network }: Settings,
@@ -148,39 +155,39 @@ function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyM
 }
 
 /**
- * Returns a function that is false for a problem that only follows from another one: a value is
- * missing because it could not be read, or another directory owns the duplicate id.
+ * Returns a filter that removes a problem if another problem already reports its cause: that a
+ * value could not be read, or that an id belongs to another directory.
  */
-function isNotReported({ problems, input }: ConfigFiles): (problem: LocatedProblem) => boolean {
-  const paths = problems.map(({ at }) => at)
-  const ids = new Set(paths.filter(at => at.at(-1) === 'id').map(formatPath))
-  const unread = new Set(paths.filter(at => valueAt(input, at) === undefined).map(formatPath))
-  return ({ at }) =>
-    !ids.has(formatPath(at)) &&
+function createUnreportedProblemFilter({ problems, input }: ConfigFiles): (problem: LocatedProblem) => boolean {
+  const paths = problems.map(({ pathInConfiguration }) => pathInConfiguration)
+  const ids = new Set(paths.filter(path => path.at(-1) === 'id').map(formatPath))
+  const unread = new Set(paths.filter(path => valueAt(input, path) === undefined).map(formatPath))
+  return ({ pathInConfiguration: path }) =>
+    !ids.has(formatPath(path)) &&
     !unread.has(formatPath([])) &&
-    !at.some((_, index) => unread.has(formatPath(at.slice(0, index + 1))))
+    !path.some((_, index) => unread.has(formatPath(path.slice(0, index + 1))))
 }
 
 function refused(problems: readonly LocatedProblem[], files: readonly string[], snapshot: ConfigSnapshot): LoadResult {
-  return { kind: 'refused', snapshot, problems: shownOf(problems, files) }
+  return { kind: 'refused', snapshot, problems: problemsToShow(problems, files) }
 }
 
 /**
- * The first `maxProblems` problems by file, line and column. A last entry counts the others.
- * Unknown keys are masked, because they may be secrets.
+ * The first `maxProblems` problems by file, line and column. If more were found, a last entry says
+ * how many are not shown. Unknown keys are masked, because they may be secrets.
  */
-export function shownOf(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
+export function problemsToShow(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
   const orderOf = new Map(files.map((file, index) => [file, index]))
   const order = ({ file }: LocatedProblem): number => orderOf.get(file) ?? -1
   const sorted = problems.toSorted((a, b) => order(a) - order(b) || a.line - b.line || a.column - b.column)
   const shown = sorted.slice(0, maxProblems).map(
-    ({ file, line, column, path, message, hint }): Problem => ({
+    ({ file, line, column, pathInFile, message, hint }): Problem => ({
       file,
       line,
       column,
       message,
       hint,
-      path: formatPath(maskUnknownKeys(path)) || wholeFile,
+      path: formatPath(maskUnknownKeys(pathInFile)) || wholeFile,
     }),
   )
   const next = sorted[maxProblems]

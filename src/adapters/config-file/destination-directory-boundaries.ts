@@ -29,8 +29,8 @@ export function directoriesOf(root: unknown): readonly Directory[] {
 }
 
 /**
- * Converts each `destinationsFrom[].sources` that an environment variable has set as one text. The
- * directories are read before the check against the schema, which converts other lists.
+ * Converts each `destinationsFrom[].sources` to a list if an environment variable has set it as one
+ * text. For other keys, the schema validation does this, but only after the directories are read.
  */
 export function withSourceLists(root: unknown, substituted: readonly SubstitutedVariable[]): unknown {
   const fromEnvironment = new Set(substituted.map(({ path }) => formatPath(path)))
@@ -50,25 +50,26 @@ export function withSourceLists(root: unknown, substituted: readonly Substituted
  * Marks a file name as relative to a directory: puts the directory's index and a NUL before the
  * name. No other file name in the configuration contains a NUL.
  */
-const bounded = (directory: number, name: string): string => `${directory}\0${name}`
+const markWithDirectory = (directory: number, name: string): string => `${directory}\0${name}`
 
 /**
- * The path of a file that the configuration names. For a name with the mark of `bounded`, also the
- * directory that must contain the file.
+ * The path of a file that the configuration names. If `markWithDirectory` has marked the name, also
+ * the directory that must contain the file.
  */
 export function placeOfFile(
   name: string,
   directories: readonly string[],
-  besides: (name: string) => string,
+  resolveName: (name: string) => string,
 ): readonly [path: string, within?: string] {
   const [, index, inside] = /^(\d+)\0(.*)$/s.exec(name) ?? []
   const directory = directories[Number(index)]
-  return directory === undefined || inside === undefined ? [besides(name)] : [join(directory, inside), directory]
+  return directory === undefined || inside === undefined ? [resolveName(name)] : [join(directory, inside), directory]
 }
 
-/** Returns the destination with all its file names marked by `bounded`. */
-export function withBoundedFiles(destination: unknown, directory: number): unknown {
-  const named = (name: unknown): unknown => (typeof name === 'string' && name !== '' ? bounded(directory, name) : name)
+/** Returns the destination with all its file names marked by `markWithDirectory`. */
+export function withMarkedFileNames(destination: unknown, directory: number): unknown {
+  const named = (name: unknown): unknown =>
+    typeof name === 'string' && name !== '' ? markWithDirectory(directory, name) : name
   const oneOrSeveral = (names: unknown): unknown => (Array.isArray(names) ? names.map(named) : named(names))
   return changed(destination, {
     sharedSecretFile: oneOrSeveral,
@@ -102,8 +103,8 @@ function changed(value: unknown, by: Readonly<Record<string, Change>> | undefine
   return Object.fromEntries(entries)
 }
 
-/** A `destinationsFrom` file. */
-interface Filed {
+/** A file with one destination, in a directory of `destinationsFrom`. */
+interface FileInDirectory {
   readonly prefix: Path
   readonly directory: number
   readonly value: unknown
@@ -111,14 +112,14 @@ interface Filed {
 }
 
 export const foreignIdMessage = 'is also the id of a destination in another directory'
-const idOf = ({ value, document }: Filed): unknown => valueAt(value ?? document.outline, ['id'])
+const idOf = ({ value, document }: FileInDirectory): unknown => valueAt(value ?? document.outline, ['id'])
 
 /**
  * Reports a destination with a source that its directory may not use, or with the id of a
  * destination in an earlier directory.
  */
 export function boundaryProblems(
-  files: readonly Filed[],
+  files: readonly FileInDirectory[],
   directories: readonly Directory[],
 ): readonly SettingsProblem[] {
   const byId = Map.groupBy(files, idOf)

@@ -13,7 +13,7 @@ const tokens = 'YAML tokens (words, punctuation marks and spaces)'
 const move = 'remove files from this directory, or move some files to another directory of "destinationsFrom"'
 
 export const tooManyFiles: Objection = {
-  message: `is not read, and the later files of its directory are not read either: a directory may have at most ${maxFiles} files`,
+  message: `is not read, and the files after it in alphabetical order are not read either: a directory may have at most ${maxFiles} files`,
   hint: move,
 }
 const fileTooLong: Objection = {

@@ -1,22 +1,22 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import type { Objection } from '../../core/invalid-value-objection.ts'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
+import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './config-snapshot.ts'
 import {
   boundaryProblems,
   directoriesOf,
-  withBoundedFiles,
+  withMarkedFileNames,
   withSourceLists,
 } from './destination-directory-boundaries.ts'
 import { type CountToken, limitTokens, maxFiles, tooManyFiles } from './directory-limits.ts'
 import type { Environment } from './environment-substitution.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
-import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
 
 export type { Environment } from './environment-substitution.ts'
 
 /**
- * A file of the configuration. `prefix` is the path of its content in the whole configuration:
- * `destinations[n]`, or empty for the configuration file itself.
+ * A file of the configuration. `prefix` is the key under which the whole configuration has the
+ * content of the file: `destinations[n]`, or empty for the configuration file itself.
  */
 interface Part {
   readonly file: string
@@ -24,7 +24,7 @@ interface Part {
   readonly document: ConfigDocument
 }
 
-/** A `destinationsFrom` file. */
+/** A file with one destination, in a directory of `destinationsFrom`. */
 export interface DestinationFile {
   readonly file: string
   /**
@@ -42,7 +42,7 @@ interface UnlistedDirectory extends Pick<DestinationFile, 'allowedSources'> {
 }
 
 interface FilePart extends Part, Omit<DestinationFile, 'outline'> {
-  /** Index in `directories`. */
+  /** Index in `ConfigFiles.directories`. */
   readonly directory: number
 }
 
@@ -51,8 +51,8 @@ export interface ConfigFiles {
   /** The configuration file is the first. */
   readonly files: readonly string[]
   /**
-   * The `destinationsFrom` files, in the order of their destinations at the end of
-   * `input.destinations`.
+   * The `destinationsFrom` files. Their destinations are the last entries of `input.destinations`,
+   * in the same order.
    */
   readonly parts: readonly DestinationFile[]
   readonly directories: readonly string[]
@@ -74,12 +74,12 @@ export interface ConfigFiles {
 export interface LocatedProblem extends Place {
   readonly file: string
   /**
-   * The path in the whole configuration. If this path could not be read, no further problem at or
-   * below it is reported.
+   * The key of the problem in the whole configuration. If the value of this key could not be read,
+   * no further problem of this value or of a part of it is reported.
    */
-  readonly at: Path
-  /** The path within the file. */
-  readonly path: Path
+  readonly pathInConfiguration: Path
+  /** The key of the problem in the content of `file`. */
+  readonly pathInFile: Path
   readonly message: string
   readonly hint: string
   readonly leavesFileUsable?: boolean | undefined
@@ -91,8 +91,9 @@ export function resolveFileName(config: string, name: string): string {
 }
 
 /**
- * Reads the configuration file and its `destinationsFrom` files. `known` has the paths of the last
- * successful load: if a known directory cannot be listed now, its destinations stay in use.
+ * Reads the configuration file and its `destinationsFrom` files. `known` has the paths of the files
+ * and directories of the last successful load. If a known directory cannot be listed now, its
+ * destinations stay in use.
  */
 export async function readConfigFiles(
   snapshot: ConfigSnapshot,
@@ -122,13 +123,14 @@ export async function readConfigFiles(
     const limitFile = limitTokens()
     for (const [position, name] of listed.names.entries()) {
       const file = join(directory, name)
-      // Beyond `maxFiles`, keep only the first file, so that it is reported, and the files in
-      // `known`: 100,000 reports would block the process for seconds.
+      // Skip files beyond `maxFiles`, because 100,000 problems would block the process for seconds.
+      // Keep the first of them, whose problem reports the excess. Also keep files in `known`, so
+      // that their last valid destinations stay in use.
       if (position > maxFiles && !known.has(file)) continue
       const prefix = ['destinations', own.length + files.length]
       const from = { within: directory, countToken: limitFile() }
       const document = position < maxFiles ? await readDocument(snapshot, file, from) : unread(tooManyFiles)
-      const value = withBoundedFiles(document.value, index)
+      const value = withMarkedFileNames(document.value, index)
       files.push({ file, prefix, document, value, directory: index, allowedSources: sources })
     }
   }
@@ -181,9 +183,17 @@ function configFilesFrom(
 
   function locate({ path, message, hint, first, at, leavesFileUsable }: SettingsProblem): LocatedProblem {
     const { file, prefix, document } = partOf(path)
-    const within = path.slice(prefix.length)
+    const pathInFile = path.slice(prefix.length)
     const fullHint = [hint, first && `see ${position(first, at)}`].filter(Boolean).join('; ')
-    return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: fullHint, leavesFileUsable }
+    return {
+      file,
+      ...document.placeOf(pathInFile, at),
+      pathInConfiguration: path,
+      pathInFile,
+      message,
+      hint: fullHint,
+      leavesFileUsable,
+    }
   }
 
   function position(path: Path, at: SettingsProblem['at']): string {
@@ -193,10 +203,11 @@ function configFilesFrom(
   }
 
   const ofForm = parts.flatMap(({ file, prefix, document }) =>
-    document.problems.map(problem => ({
+    document.problems.map(({ path, ...problem }) => ({
       ...problem,
       file,
-      at: document.value === undefined ? prefix : [...prefix, ...problem.path],
+      pathInConfiguration: document.value === undefined ? prefix : [...prefix, ...path],
+      pathInFile: path,
     })),
   )
   return {

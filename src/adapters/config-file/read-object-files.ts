@@ -1,18 +1,21 @@
 import { dirname, isAbsolute, join } from 'node:path'
-import { checkObjectFiles, listOf } from '../../core/config-objects/check-object-files.ts'
+import { checkObjectFiles, configurationKeyOf } from '../../core/config-objects/check-object-files.ts'
 import type { ObjectDocument, ObjectKind } from '../../core/config-objects/config-objects.ts'
 import type { NamedFileState } from '../../core/settings/named-files-and-content-problems.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
-import { type Problem, shownOf } from './config-file.ts'
+import { type Problem, problemsToShow } from './config-file.ts'
+import { type ConfigSnapshot, createConfigSnapshot, missingFileHint, missingNestedFileHint } from './config-snapshot.ts'
 import type { Environment } from './environment-substitution.ts'
 import type { LocatedProblem } from './read-config-files.ts'
 import { type ConfigDocument, readYamlStream } from './read-yaml.ts'
-import { type ConfigSnapshot, createConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
 
 /** A destination or source that a file describes. */
 export interface FiledObject {
   readonly id: string
-  /** The document as the operator API stores it: secrets in plain text, without file names. */
+  /**
+   * The document for the operator API. In place of the names of secret files, it has the secrets
+   * in plain text.
+   */
   readonly document: ObjectDocument
   /**
    * Returns the place of a problem in the file. The path of `problem` is relative to the document.
@@ -50,7 +53,7 @@ export async function readObjectFiles({ kind, path, env, stdin }: Given): Promis
   const draft = checkObjectFiles(
     kind,
     entries.map(({ value }) => value),
-    substitutedIn(parts, listOf[kind]),
+    substitutedIn(parts, configurationKeyOf[kind]),
   )
   const directory = isDirectory ? path : dirname(path)
   const contents = new Map<string, NamedFileState>()
@@ -62,13 +65,15 @@ export async function readObjectFiles({ kind, path, env, stdin }: Given): Promis
   const checked = draft.complete(contents)
 
   const ofForm = parts.flatMap(({ file, document }) =>
-    document.problems.map((problem): LocatedProblem => ({ ...problem, file, at: problem.path })),
+    document.problems.map(
+      ({ path, ...problem }): LocatedProblem => ({ ...problem, file, pathInConfiguration: path, pathInFile: path }),
+    ),
   )
   const ofRules =
     checked.kind === 'accepted' ? [] : checked.problems.flatMap(problem => locatedUnlessKnown(problem, entries))
   const names = parts.map(({ file }) => file)
   if (checked.kind === 'refused' || ofForm.length > 0)
-    return { kind: 'refused', problems: shownOf([...ofForm, ...ofRules], names) }
+    return { kind: 'refused', problems: problemsToShow([...ofForm, ...ofRules], names) }
   const objects = checked.documents.map((document, index) => ({
     id: String(document['id']),
     document,
@@ -122,15 +127,22 @@ function substitutedIn(parts: readonly Part[], list: string): ReadonlyMap<string
   return found
 }
 
-/** Returns the place of a problem, whose path is relative to the document. */
+/** Adds the file and the position to a problem. The path of the problem begins at the object. */
 function located(
   { path, message, hint, first, at }: SettingsProblem,
   entry: Entry,
   all: readonly Entry[],
 ): LocatedProblem {
-  const within = [...entry.prefix, ...path]
+  const pathInFile = [...entry.prefix, ...path]
   const fullHint = [hint, first && `see ${positionOf(first, at, all)}`].filter(Boolean).join('; ')
-  return { file: entry.file, ...entry.document.placeOf(within, at), at: within, path: within, message, hint: fullHint }
+  return {
+    file: entry.file,
+    ...entry.document.placeOf(pathInFile, at),
+    pathInConfiguration: pathInFile,
+    pathInFile,
+    message,
+    hint: fullHint,
+  }
 }
 
 /**

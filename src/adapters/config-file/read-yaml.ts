@@ -14,7 +14,8 @@ import type { Objection } from '../../core/invalid-value-objection.ts'
 import { formatPath, type Path } from '../../core/settings/settings-problem.ts'
 import type { CountToken } from './directory-limits.ts'
 import type { Environment } from './environment-substitution.ts'
-import { pathBefore, syntaxProblem } from './yaml-syntax-problem.ts'
+import { pathBefore } from './yaml-path-before-offset.ts'
+import { syntaxProblem } from './yaml-syntax-problem.ts'
 import { plainValue, type SubstitutedVariable } from './yaml-to-plain-value.ts'
 
 export interface Place {
@@ -43,8 +44,8 @@ export interface ConfigDocument {
   readonly problems: readonly DocumentProblem[]
   readonly substituted: readonly SubstitutedVariable[]
   /**
-   * The position of the value or key at a path. A missing path has that of the nearest enclosing
-   * value.
+   * The position of the value or key at a path. If the document has nothing at this path, the
+   * position of the nearest enclosing value.
    */
   placeOf(path: Path, at?: 'key' | 'value'): Place
 }
@@ -63,7 +64,7 @@ const maxKeys = 1_000
  * variables are not allowed. Parsing stops when `countToken` returns an objection.
  */
 export function readYaml(text: string, env: Environment | undefined, countToken?: CountToken): ConfigDocument {
-  // The second document is only reported as an error.
+  // Parse at most two documents: a second document is already an error.
   const { documents, excess } = parse(text, 2, countToken)
   const lines = linesOf(text)
   const [document, second] = documents
@@ -184,7 +185,7 @@ interface Parsed {
   readonly documents: readonly Document.Parsed[]
   /**
    * The first place at which the text exceeds a limit of nesting, keys or tokens. Parsing stops
-   * there, so `documents` lacks the rest.
+   * there, so `documents` lacks the text after this place.
    */
   readonly excess: { readonly offset: number; readonly objection: Objection } | undefined
 }

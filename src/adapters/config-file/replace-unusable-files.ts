@@ -8,10 +8,10 @@ import { id as idField } from '../../core/settings/value-types.ts'
 import { foreignIdMessage } from './destination-directory-boundaries.ts'
 import type { ConfigFiles, DestinationFile } from './read-config-files.ts'
 
-/** The configuration without the unusable files. `standIns` replace their destinations. */
-export interface Reduced {
+/** The configuration in which stand-ins replace the destinations of unusable files. */
+export interface ConfigWithStandIns {
   readonly input: unknown
-  /** The destinations that replace those of unusable files, by id. */
+  /** The stand-ins by id. `input` has only a minimal destination with each of these ids. */
   readonly standIns: ReadonlyMap<string, Destination>
   readonly excluded: NonNullable<Settings['excluded']>
 }
@@ -22,17 +22,18 @@ export interface Reduced {
  * - otherwise, if its id can be read, a placeholder, whose messages wait.
  *
  * If an audience, `canary` or `notices` names an id that no destination has, the id gets a
- * placeholder too. With a config topic it does not, because the topic may have the destination.
+ * placeholder too. With a config topic, the id gets no placeholder, because the topic may have the
+ * destination.
  *
- * The named ids and the ports are read from `wellFormed`: in `input`, a list that an environment
- * variable has set is still one unparsed text.
+ * The named ids and the ports are read from `wellFormed` and not from `input`. In `input`, a list
+ * that an environment variable has set is still one unparsed text.
  */
-export function withoutFiles(
+export function replaceUnusableFiles(
   configFiles: ConfigFiles,
   wellFormed: Draft['check']['wellFormed'],
   unusable: ReadonlySet<string>,
   lastGood: ReadonlyMap<string, Destination>,
-): Reduced {
+): ConfigWithStandIns {
   const { input, parts, unlisted } = configFiles
   const given = valueAt(input, ['destinations']) as readonly unknown[]
   const own = given.slice(0, given.length - parts.length)
@@ -53,23 +54,26 @@ export function withoutFiles(
   // valid destination.
   for (const [file, destination] of lastGood) {
     const from = badByFile.get(file) ?? unlistedOf(file, configFiles)
-    if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
+    if (from !== undefined)
+      add({ ...destination, sources: destination.sources.filter(createAllowedSourceFilter(from, input)) })
   }
-  for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
+  for (const part of bad) if (!lastGood.has(part.file)) add(placeholderOfFile(part, input))
   const missing = new Set(hasConfigTopic(input) ? [] : referredTo(wellFormed).filter(id => !taken.has(id)))
   for (const id of missing) add(placeholderDestination(id))
   const port = wellFormed.network?.ports?.[0] ?? 443
   const stubs = [...standIns.keys()].map(id => stubOf(id, input, port))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // An id in `missing` counts as an excluded file, unless it may belong to an unusable file whose
-  // id cannot be read (`unnamed`).
+  // Count each id in `missing` as one more excluded file. But if unusable files without a readable
+  // id exist (`unnamed`), the id may belong to one of them, and `bad` already counts these files.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
 
 /**
- * Reports each usable file whose id is taken. A file that becomes unusable, or whose directory
- * cannot be listed, keeps its id: files in other directories cannot use the id.
+ * Reports each usable file with the id of a destination of another directory, if Hookline still
+ * uses the last valid version of that destination: its file is now unusable, or its directory
+ * cannot be listed. The id stays with its directory, because directories may belong to different
+ * teams. Another file of the same directory may use the id, for example a renamed file.
  */
 export function takenIds(
   configFiles: ConfigFiles,
@@ -95,10 +99,10 @@ export const unlistedOf = (file: string, { unlisted }: ConfigFiles): ConfigFiles
 const hasConfigTopic = (input: unknown): boolean => valueAt(input, ['operator', 'encryptionKeyFile']) !== undefined
 
 /**
- * Returns a filter for source ids that destinations of this directory may use. With a config topic,
- * unknown ids pass, because the topic may have the source.
+ * Returns a filter that keeps the source ids that destinations of a directory may use. With a
+ * config topic, unknown ids pass, because the topic may have the source.
  */
-function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, input: unknown) {
+function createAllowedSourceFilter({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, input: unknown) {
   const known = new Set(listAt(input, ['sources']).map(source => valueAt(source, ['id'])))
   const mayExist = hasConfigTopic(input)
     ? (source: unknown): boolean => idField.safeParse(source).success
@@ -111,13 +115,13 @@ function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, inp
  * A placeholder with the id and the permitted sources of the destination in an unusable file.
  * Messages of the placeholder wait in retry topics. `undefined` when the id cannot be read.
  */
-function held(part: DestinationFile, input: unknown): Destination | undefined {
+function placeholderOfFile(part: DestinationFile, input: unknown): Destination | undefined {
   const from = part.value ?? part.outline
   const { data: id } = idField.safeParse(valueAt(from, ['id']))
   if (id === undefined) return undefined
   const sources = valueAt(from, ['sources'])
-  const open = Array.isArray(sources) ? [...new Set(sources.filter(isOpen(part, input)))] : []
-  return placeholderOfEntry(id, open, from)
+  const allowed = Array.isArray(sources) ? [...new Set(sources.filter(createAllowedSourceFilter(part, input)))] : []
+  return placeholderOfEntry(id, allowed, from)
 }
 
 /**

@@ -17,22 +17,22 @@ export interface ConfigWatch {
 }
 
 /**
- * To limit the load, the watch waits `pausePerCheck` times the duration of the last check, but at
- * most `maxIntervals` intervals.
+ * To limit the load, the pause before the next check is `pausePerCheck` times the duration of the
+ * last check. The pause is at least one interval, and at most `maxIntervals` intervals.
  */
 const defaultInterval = durationMs(1_000)
 const pausePerCheck = 10
 const maxIntervals = 3
 
 /**
- * After this number of consecutive checks that find changes, the watch applies the stable files: a
- * file that always changes would otherwise block all changes.
+ * After this number of consecutive checks that find changes, the watch applies the files that have
+ * not changed since the last check. Otherwise, a file that always changes would block all changes.
  */
 const maxChangedChecks = 3
 
 /**
- * Applies changed configuration files while the process runs, but only when two checks read the
- * same content: half-written YAML may be valid.
+ * Applies changed configuration files while the process runs. Applies them only after two checks
+ * have read the same content, because half-written YAML may be valid.
  */
 export function watchConfigFile(watch: {
   readonly path: string
@@ -58,8 +58,8 @@ export function watchConfigFile(watch: {
    */
   onExcluded?(problems: readonly Problem[]): void
   /**
-   * Called once for each new invalid content. `stack` is given for a bug, without the error's
-   * message, which may contain configuration text.
+   * Called once for each new invalid content, or after a bug in Hookline. After a bug, `stack` is
+   * the stack trace without the error's message, which may contain configuration text.
    */
   onRefused(problems: readonly Problem[], stack?: string): void
   readonly clock: Clock
@@ -93,8 +93,8 @@ export function watchConfigFile(watch: {
       handle(seen.result)
     } catch (error) {
       changedChecks = 0
-      // If the load failed, `seen` has the result for the previous content. When the files return
-      // to this content, the result is handled again, which reports that the error is gone.
+      // After a failed load, `seen` still has the result for the earlier content. If the files get
+      // that content again, a check reports this result again.
       seen.handled = isLoaded
       reportBug(error)
     }
@@ -120,8 +120,8 @@ export function watchConfigFile(watch: {
   }
 
   function handle(result: LoadResult): void {
-    const { problems, isIncomplete } = problemsToReport(result)
-    isPending = isIncomplete
+    const { problems, hasWithheldProblem } = problemsToReport(result)
+    isPending = hasWithheldProblem
     if (result.kind === 'refused') {
       isBugReported = false
       if (problems.length > 0) watch.onRefused(problems)
@@ -186,21 +186,22 @@ function repeatChecks({
 }
 
 /**
- * Creates a filter of problems. A partial result counts changed files as unreadable. Of its
- * problems, the filter returns only those that the previous result had too, and not repeatedly.
- * `isIncomplete`: a problem is not reported yet.
+ * Creates a filter for the problems of a load. In a partial result, changed files count as
+ * unreadable, so a new problem may be temporary. The filter then returns only the problems that the
+ * previous result had too, and does not return the same problems again and again.
+ * `hasWithheldProblem` is true if the filter withholds a problem until the next result.
  */
 function createProblemFilter() {
   let lastProblems: readonly string[] = []
   let lastReport = ''
-  return ({ problems, snapshot }: LoadResult): { problems: readonly Problem[]; isIncomplete: boolean } => {
+  return ({ problems, snapshot }: LoadResult): { problems: readonly Problem[]; hasWithheldProblem: boolean } => {
     const isPartial = snapshot.isPartial()
     const lasting = problems.filter(problem => !isPartial || lastProblems.includes(formatProblem(problem)))
     lastProblems = problems.map(formatProblem)
     const report = lasting.map(formatProblem).join()
     const isRepeated = isPartial && report === lastReport
     lastReport = report
-    return { problems: isRepeated ? [] : lasting, isIncomplete: lasting.length < problems.length }
+    return { problems: isRepeated ? [] : lasting, hasWithheldProblem: lasting.length < problems.length }
   }
 }
 

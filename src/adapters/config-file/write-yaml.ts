@@ -1,7 +1,8 @@
 import { stringify } from 'yaml'
 
 /**
- * Writes a document as YAML that `readYamlStream` reads as the same document: `${` becomes `$${`.
+ * Writes a document as YAML. Each `${` becomes `$${`, so that `readYamlStream` returns the same
+ * document and does not replace environment variables.
  */
 export function yamlOf(document: object): string {
   return stringify(escaped(document), { lineWidth: 0, aliasDuplicateObjects: false })

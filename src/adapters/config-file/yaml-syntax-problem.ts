@@ -1,7 +1,5 @@
-import { isMap, isScalar, isSeq, type ParsedNode, type YAMLError } from 'yaml'
+import type { YAMLError } from 'yaml'
 import type { Objection } from '../../core/invalid-value-objection.ts'
-import { keyNames } from '../../core/settings/json-schema.ts'
-import type { Path } from '../../core/settings/settings-problem.ts'
 
 /** Converts a YAML syntax error. `line` is the text of the line with the error. */
 export function syntaxProblem(error: YAMLError, line: string): Objection {
@@ -50,28 +48,5 @@ function syntaxHint({ code }: YAMLError, line: string): string {
       return /[[{,]/.test(line.slice(0, Math.max(0, line.lastIndexOf('${'))))
         ? `between { } or [ ], write \${…} in quotes`
         : 'check the quotes, brackets, colons and indentation here and just before'
-  }
-}
-
-/**
- * The path of the last key or element that starts at or before an offset. Ends before an unknown
- * key, which may be a secret.
- */
-export function pathBefore(contents: ParsedNode | null | undefined, offset: number): Path {
-  const path: (string | number)[] = []
-  let node: unknown = contents
-  for (;;) {
-    if (isMap<ParsedNode, ParsedNode | null>(node)) {
-      const pair = node.items.findLast(({ key }) => key.range[0] <= offset)
-      const key = isScalar(pair?.key) ? pair.key.value : undefined
-      if (pair === undefined || typeof key !== 'string' || !keyNames.has(key)) return path
-      path.push(key)
-      node = pair.value
-    } else if (isSeq<ParsedNode | null>(node)) {
-      const place = node.items.findLastIndex(item => item !== null && item.range[0] <= offset)
-      if (place < 0) return path
-      path.push(place)
-      node = node.items[place]
-    } else return path
   }
 }

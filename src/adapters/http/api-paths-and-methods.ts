@@ -1,30 +1,31 @@
 import { type CallType, callTypes } from '../../core/message/message.ts'
 import { type Switch, switches } from '../../core/operator/objects-api.ts'
 
-export interface IngestPath {
+export interface TrackingPath {
   readonly path: string
   /**
-   * The type of the single message in the body, which the path decides. `undefined` for a batch.
+   * The message type that the path determines. `undefined` if the body is a batch, because its
+   * messages contain their types.
    */
   readonly type: CallType | undefined
   readonly usedBy: string
 }
 
-const batchPaths: readonly IngestPath[] = [
+const batchPaths: readonly TrackingPath[] = [
   { path: '/v1/batch', usedBy: 'most server SDKs' },
   { path: '/v1/import', usedBy: 'the SDKs for Ruby, Java and .NET, and version 1 of the SDK for Go' },
   { path: '/v1/b', usedBy: 'the SDKs for browsers and mobile apps' },
   { path: '/beacon/v1/batch', usedBy: "RudderStack's SDK for browsers, with the write key in the query" },
 ].map(path => ({ ...path, type: undefined }))
 
-const callPaths: readonly IngestPath[] = callTypes.flatMap(type => [
+const callPaths: readonly TrackingPath[] = callTypes.flatMap(type => [
   { path: `/v1/${type}`, type, usedBy: 'clients without an SDK' },
   { path: `/v1/${type.charAt(0)}`, type, usedBy: 'the SDK for browsers' },
   { path: `/api/s/${type}`, type, usedBy: "Jitsu's SDK" },
   { path: `/api/s/s2s/${type}`, type, usedBy: "Jitsu's SDK on servers" },
 ])
 
-export const ingestPaths: readonly IngestPath[] = [...batchPaths, ...callPaths]
+export const trackingPaths: readonly TrackingPath[] = [...batchPaths, ...callPaths]
 
 export const settingsPath = '/v1/projects/:writeKey/settings'
 export const documentPath = '/openapi.json'
@@ -57,7 +58,8 @@ export const ledgerPath = '/v1/ledger'
 
 const reading = 'GET, HEAD, OPTIONS'
 const writing = 'OPTIONS, POST'
-const methodsByPath = new Map([...ingestPaths.map(({ path }) => [path, writing] as const), [documentPath, reading]])
+export const everyMethod = 'GET, HEAD, OPTIONS, POST'
+const methodsByPath = new Map([...trackingPaths.map(({ path }) => [path, writing] as const), [documentPath, reading]])
 const operatorMethods = [
   [/^\/v1\/regulations$/, writing],
   [/^\/v1\/regulations\/[^/]+$/, reading],

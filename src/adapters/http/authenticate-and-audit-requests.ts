@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AuditFields, AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
+import type { AuditFields, AuditLog } from '../../core/operator/audit-log.ts'
 import type { Operator } from '../../core/operator/operator-sessions.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/context.ts'
@@ -34,10 +34,11 @@ export interface Handled {
 export type Handler = (asked: Asked) => Promise<Handled>
 
 export interface GuardDeps extends Pick<HttpServer, 'send' | 'fail'> {
-  readonly takeTraced: RunInSpan
+  readonly runInSpan: RunInSpan
   readonly clock: Pick<Clock, 'id'>
   /**
-   * An `HttpResponse` if the operator API is off on this listener: the response of all its routes.
+   * The authentication and the audit log. If the operator API is off on this listener: the response
+   * that all routes of the API send.
    */
   readonly operator: OperatorGate | HttpResponse
 }
@@ -48,7 +49,7 @@ interface Options {
   /** Whether the role `read` may use the route with every method. */
   readonly isForEveryRole?: boolean
   /** Converts error responses of the authentication to the format of the route. */
-  readonly inForm?: (answer: HttpResponse) => HttpResponse
+  readonly toRouteFormat?: (answer: HttpResponse) => HttpResponse
 }
 
 /** Wraps a route handler with the authentication, a trace span and the audit log. */
@@ -62,16 +63,16 @@ export type Guard = (
  * Creates a guard, which calls a handler only after it has checked the operator key or session.
  * Each change, even a forbidden one, writes one line to the audit log.
  */
-export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDeps): Guard {
+export function createGuard({ send, fail, runInSpan, clock, operator }: GuardDeps): Guard {
   async function admitted(
     asked: Omit<Asked, 'key'>,
     keepSpan: () => void,
     handle: Handler,
-    { action, isForEveryRole, inForm = answer => answer }: Options,
+    { action, isForEveryRole, toRouteFormat = answer => answer }: Options,
   ): Promise<HttpResponse | undefined> {
     if ('status' in operator) return operator
     const found = operator.gate(asked.request.raw, isForEveryRole)
-    if (found.kind === 'unauthenticated') return inForm(found.answer)
+    if (found.kind === 'unauthenticated') return toRouteFormat(found.answer)
     keepSpan()
     const key = found.operator
     const requestId = clock.id()
@@ -84,7 +85,7 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
     }
     if (found.kind === 'forbidden') {
       audit({}, found.answer.code)
-      return withId(inForm(found.answer))
+      return withId(toRouteFormat(found.answer))
     }
     try {
       const { answer, change = {} } = await handle({ ...asked, key })
@@ -98,7 +99,7 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
 
   return (route, handle, options = {}) =>
     (request, reply) => {
-      takeTraced(route, { request, reply }, (trace, keepSpan) =>
+      runInSpan(route, { request, reply }, (trace, keepSpan) =>
         admitted({ request, reply, trace }, keepSpan, handle, options),
       ).then(
         answer => answer && send(request, reply, answer),

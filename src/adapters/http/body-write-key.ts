@@ -1,5 +1,5 @@
 import { writeKeyIn } from '../../core/message/batch.ts'
-import type { BodyBuffer } from './body-memory.ts'
+import type { BodyBuffer } from './body-buffer.ts'
 import type { HttpResponse } from './response-codes-and-bodies.ts'
 
 /**

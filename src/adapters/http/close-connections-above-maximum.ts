@@ -24,8 +24,9 @@ export function limitConnections(
 }
 
 /**
- * Protects a connection from being closed for a new one, but only from the complete request to the
- * complete response, so that slow clients get no protection.
+ * Protects a connection while the server handles a request: the limiter does not close it for a new
+ * connection. The time in which a client sends the request or reads the response is not protected,
+ * so slow clients cannot keep their connections.
  */
 export function protectRequests(server: Server, limiter: ConnectionLimiter<Socket>): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -70,7 +71,7 @@ export function createMaximumLog(deps: {
     loggedAt = clock.monotonic()
     logger.warn(
       { connections: limits.connections, replaced, refused },
-      'an HTTP server of this process has reached its maximum number of connections (see "connections"); for each new connection, it closes an idle connection, or refuses the new connection if no connection is idle; "replaced" and "refused" count the closed and the refused connections since the process started; run more processes, or find clients that open many connections',
+      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; for each new connection, the server closes an idle connection or, if no connection is idle, refuses the new one; "replaced" and "refused" are the numbers of closed and refused connections since the process started',
     )
   }
 }

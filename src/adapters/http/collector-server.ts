@@ -3,14 +3,14 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { documentPath, ingestPaths, isOperatorUrl, methodsOf, settingsPath } from './api-paths-and-methods.ts'
+import { documentPath, isOperatorUrl, methodsOf, settingsPath, trackingPaths } from './api-paths-and-methods.ts'
 import { addDeletionAndSyncRoutes, type GuardedOperatorApi } from './deletion-and-sync-routes.ts'
 import { createHttpServer } from './json-api-server.ts'
 import { openApiDocument } from './openapi-tracking.ts'
 import { createRunInSpan } from './request-span.ts'
 import { type HttpResponse, inBytes, ok, problem } from './response-codes-and-bodies.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
-import { createIngest } from './tracking-request-handler.ts'
+import { createTrackingHandler } from './tracking-request-handler.ts'
 
 interface Deps {
   readonly listen: ListenAddress
@@ -23,7 +23,7 @@ interface Deps {
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'collectorAnswers' | 'collectorBodiesRefused'>
   /**
-   * The header in which a proxy sends the client's address. `undefined`: the address of the
+   * The header in which a proxy sends the client's address. If `undefined`, the address of the
    * connection is used.
    */
   readonly clientAddressHeader?: string | undefined
@@ -32,14 +32,14 @@ interface Deps {
 }
 
 /** The HTTP server of the collector. */
-export interface TrackingServer {
+export interface CollectorServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
   /** Stops gracefully, as `HttpServer` of json-api-server.ts does. */
   stop(): Promise<void>
 }
 
-export function createTrackingServer(deps: Deps): TrackingServer {
+export function createCollectorServer(deps: Deps): CollectorServer {
   const { api, maxBodyBytes, clock, metrics, tracer, clientAddressHeader } = deps
   const limits = { ...defaultLimits, ...deps.limits }
   const onAnswer = ({ code }: HttpResponse): void => metrics.collectorAnswers.inc({ code })
@@ -56,13 +56,13 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     isCrossOrigin: url => !isOperatorUrl(url),
   })
   const { app, connections, send, fail, start, stop } = server
-  const takeTraced = createRunInSpan(tracer, fail)
+  const runInSpan = createRunInSpan(tracer, fail)
 
-  const take = createIngest({ ...deps, limits, connections, onRefused })
+  const handle = createTrackingHandler({ ...deps, limits, connections, onRefused })
 
-  for (const { path, type } of ingestPaths) {
+  for (const { path, type } of trackingPaths) {
     app.post(path, (request, reply) => {
-      takeTraced(path, { request, reply }, (trace, keepSpan) => take({ request, reply, type, trace, keepSpan })).then(
+      runInSpan(path, { request, reply }, (trace, keepSpan) => handle({ request, reply, type, trace, keepSpan })).then(
         answer => answer && send(request, reply, answer),
         error => fail(request, reply, error),
       )
@@ -74,7 +74,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   })
   addDeletionAndSyncRoutes({
     ...server,
-    takeTraced,
+    runInSpan,
     operator: deps.operator,
     memory: api,
     maxBodyBytes,

@@ -1,12 +1,12 @@
-import { syncModes } from '../../core/audience/sync-watermark.ts'
+import { syncModes } from '../../core/audience/audience-watermark.ts'
 import { parseDeletionText } from '../../core/deletion/deletion-request.ts'
-import { maxMessageBytes } from '../../core/message/message-parts-and-size-limits.ts'
+import { maxMessageBytes } from '../../core/message/message-size-limits.ts'
 import {
   type DeletionAndAudienceApi,
   type SyncRequest,
   UploadCutShort,
 } from '../../core/operator/deletion-and-audience-api.ts'
-import { DamagedGzip, linesOf } from '../streams/lines.ts'
+import { DamagedGzip, linesOf } from '../streams/plain-or-gzip-lines.ts'
 import { deletionPath, deletionsPath, syncsPath } from './api-paths-and-methods.ts'
 import {
   type Asked,
@@ -16,10 +16,10 @@ import {
   type Handler,
   type OperatorGate,
 } from './authenticate-and-audit-requests.ts'
-import { createReservation } from './body-memory.ts'
+import { createReservation } from './body-memory-reservation.ts'
 import type { HttpServer } from './json-api-server.ts'
 import type { RequestBodyDeps } from './json-object-body.ts'
-import { withoutQuery } from './object-read-handlers.ts'
+import { withoutQuery } from './path-id-etag-and-query.ts'
 import { readBody } from './read-body.ts'
 import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './response-codes-and-bodies.ts'
 import { createStreamedBody } from './streamed-request-body.ts'
@@ -120,8 +120,8 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
     const asked = syncQueryOf(query as Record<string, unknown>)
     if ('status' in asked) return { answer: asked, change }
     if (/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(raw.headers['content-type'] ?? ''))
-      return { answer: isForm, change }
-    if (syncs >= maxSyncs) return { answer: tooMuch, change }
+      return { answer: formRefusal, change }
+    if (syncs >= maxSyncs) return { answer: tooManySyncs, change }
     const pieces = createStreamedBody(raw, reply.raw, {
       progress: limits.progress,
       clock,
@@ -179,15 +179,15 @@ function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' |
 }
 
 /**
- * The refusal of a form. Programs that send forms change the list: `curl -d` removes the line
- * breaks of a file.
+ * The error response to a list of users that is sent as a form. Programs may change the content of
+ * a form: for example, `curl -d` removes the line breaks of a file.
  */
-const isForm = problem(
+const formRefusal = problem(
   'invalid_body',
   "The Content-Type is that of a form: send the list itself as the body, with another Content-Type or none (curl: '-X POST -T FILE' and not '-d' or '-F').",
 )
 
-const tooMuch = problem(
+const tooManySyncs = problem(
   'unavailable',
   `${maxSyncs} syncs are in progress, the maximum of one listen address of a process: send the whole list again after the time in Retry-After.`,
   { retryAfter: 5 },

@@ -6,13 +6,13 @@ import { jobPaths, jobsPaths } from './api-paths-and-methods.ts'
 import type { Asked, Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
-import { idIn, withoutQuery } from './object-read-handlers.ts'
+import { idIn, withoutQuery } from './path-id-etag-and-query.ts'
 import {
   acceptedForProcessing,
   type HttpResponse,
-  inObjectForm,
   objectProblem,
   ok,
+  toObjectFormat,
 } from './response-codes-and-bodies.ts'
 
 interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app'> {
@@ -23,7 +23,7 @@ interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app'> {
 export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
   const readObjectBody = createReadObjectBody(deps)
   const guarded = (route: string, handle: Handler, action?: string) =>
-    guard(route, withoutQuery(handle), { action, inForm: inObjectForm })
+    guard(route, withoutQuery(handle), { action, toRouteFormat: toObjectFormat })
 
   const create =
     (kind: JobKind): Handler =>
@@ -34,7 +34,7 @@ export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
       if (body.kind === 'refused') return { answer: body.answer }
       const job = await api.create({ kind, body: body.value, by: key.name, idempotencyKey })
       if (job.kind === 'refused') return { answer: objectProblem(job) }
-      // The audit log has only these fields, because `GET` returns the whole job.
+      // The audit log needs only the id and the destination, because `GET` returns the whole job.
       return {
         answer: acceptedForProcessing(viewFor(key, job)),
         change: { id: job.id, destination: destinationOf(job) },

@@ -6,10 +6,11 @@ import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
+import { everyMethod } from './api-paths-and-methods.ts'
 import { createMaximumLog, limitConnections, protectRequests } from './close-connections-above-maximum.ts'
 import { isPreflight, preflight } from './cors.ts'
 import { createNodeServer } from './node-server-with-limits.ts'
-import { type Connections, createConnections, everyMethod } from './open-connections.ts'
+import { type Connections, createConnections } from './open-connections.ts'
 import { type HttpResponse, problem } from './response-codes-and-bodies.ts'
 import { createSend, type Send } from './send-response.ts'
 import type { HttpLimits } from './server-limits.ts'
@@ -43,8 +44,8 @@ export interface HttpServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
   /**
-   * Stops gracefully: accepts new requests during `limits.lastCall`, and aborts requests after
-   * `limits.drain`. Resolves when all connections are closed.
+   * Stops gracefully: accepts new requests during `limits.acceptAfterStop`, and aborts requests
+   * after `limits.drain`. Resolves when all connections are closed.
    */
   stop(): Promise<void>
 }

@@ -1,15 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { assertNever } from '../../core/assert-never.ts'
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
-import { isObject, type JsonObject, maxNesting, parseField } from '../../core/message/json.ts'
+import { maxNesting } from '../../core/message/canonical-json.ts'
+import { isObject, type JsonObject } from '../../core/message/json.ts'
+import { parseField } from '../../core/message/parse-message-json.ts'
 import { type StructureProblem, structureProblem } from '../../core/operator/json-structure-problem.ts'
 import { objectRefusal, type ShownProblem } from '../../core/operator/object-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 import { formatPath } from '../../core/settings/settings-problem.ts'
-import { createReservation } from './body-memory.ts'
+import { createReservation } from './body-memory-reservation.ts'
 import type { Connections } from './open-connections.ts'
 import { readBody } from './read-body.ts'
-import { type HttpResponse, inObjectForm, objectProblem } from './response-codes-and-bodies.ts'
+import { type HttpResponse, objectProblem, toObjectFormat } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 export interface RequestBodyDeps {
@@ -48,7 +50,7 @@ export function createReadObjectBody({
         case 'gone':
           return { kind: 'refused', answer: undefined }
         case 'refused':
-          return { kind: 'refused', answer: inObjectForm(body.answer) }
+          return { kind: 'refused', answer: toObjectFormat(body.answer) }
         case 'read':
           return ifEmpty !== undefined && body.text === '' ? { kind: 'object', value: ifEmpty } : parsed(body.text)
         default:

@@ -4,13 +4,13 @@ import type {
   MessageAndDeadLetterAnswer,
   MessageAndDeadLetterApi,
 } from '../../core/operator/message-and-dead-letter-api.ts'
-import { messageQueryOf } from '../../core/operator/message-query.ts'
+import { messageQueryOf } from '../../core/operator/message-timeline-query.ts'
 import type { Clock } from '../../core/ports.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './api-paths-and-methods.ts'
 import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
-import { idIn, invalidQuery, withoutQuery } from './object-read-handlers.ts'
-import { inObjectForm, objectProblem, ok } from './response-codes-and-bodies.ts'
+import { idIn, invalidQuery, withoutQuery } from './path-id-etag-and-query.ts'
+import { objectProblem, ok, toObjectFormat } from './response-codes-and-bodies.ts'
 
 interface Deps extends Pick<HttpServer, 'app'> {
   readonly log: MessageAndDeadLetterApi
@@ -36,7 +36,7 @@ export function addMessageAndDeadLetterRoutes({ app, guard, log, clock }: Deps):
     [deadLettersPath, deadLetters],
     [deadLetterPath, withoutQuery(deadLetter)],
   ] as const)
-    app.get(path, guard(path, handle, { inForm: inObjectForm }))
+    app.get(path, guard(path, handle, { toRouteFormat: toObjectFormat }))
 }
 
 const answerOf = (answer: MessageAndDeadLetterAnswer<object>) => ({

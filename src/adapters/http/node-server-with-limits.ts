@@ -22,14 +22,14 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
     },
     handler,
   )
-  server.timeout = limits.silence
+  server.timeout = limits.inactivityTimeout
   // Node would silently drop header fields above its limit, so the limit is off. json-api-server.ts
   // refuses a request with too many fields.
   server.maxHeadersCount = 0
   // A client that closes its side after sending a request still gets the response.
   Object.assign(server, { httpAllowHalfOpen: true })
-  // Handle a request with an Expect header like all others. `100 Continue` is sent when the body is
-  // needed.
+  // Handle a request with an Expect header like any other request. `100 Continue` is sent later,
+  // when the handler needs the body.
   for (const event of ['checkContinue', 'checkExpectation'])
     server.on(event, (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response))
   paceParsing(server, limits.pipelined)

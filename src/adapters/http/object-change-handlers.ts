@@ -1,7 +1,7 @@
 import type { ObjectKind } from '../../core/config-objects/config-objects.ts'
 import type { JsonObject } from '../../core/message/json.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
-import type { AuditFields } from '../../core/operator/deletion-and-audience-api.ts'
+import type { AuditFields } from '../../core/operator/audit-log.ts'
 import { preconditionOf } from '../../core/operator/etag-precondition.ts'
 import { maxWriteKeys } from '../../core/operator/max-write-keys.ts'
 import { type ObjectRefusal, objectRefusal, type ShownProblem } from '../../core/operator/object-refusal.ts'
@@ -11,7 +11,7 @@ import { dryRunOf } from '../../core/operator/query-parameters-and-object-page.t
 import { type DurationMs, durationMs, parseDuration } from '../../core/time.ts'
 import type { Asked, Handled, Handler } from './authenticate-and-audit-requests.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
-import { idIn, invalidQuery, withEtag } from './object-read-handlers.ts'
+import { idIn, invalidQuery, withEtag } from './path-id-etag-and-query.ts'
 import { type HttpResponse, objectProblem, ok } from './response-codes-and-bodies.ts'
 
 /** How long an old secret stays in use after a rotation by default. */
@@ -104,8 +104,8 @@ const rotatedParts = ({ secret, until, keys }: Rotated): object => ({
 })
 
 /**
- * How long the old secret stays in use: `overlap` in the request body. Returns the problem of an
- * invalid body.
+ * How long the old secret stays in use: `overlap` in the request body. If the body is not valid,
+ * returns the problem instead.
  */
 function overlapIn({ overlap, ...others }: JsonObject): DurationMs | ShownProblem {
   const excess = unknownField(others, 'overlap')
@@ -118,8 +118,8 @@ function overlapIn({ overlap, ...others }: JsonObject): DurationMs | ShownProble
 }
 
 /**
- * The number of earlier write keys that stay valid: `keep` in the request body. Returns the problem
- * of an invalid body.
+ * The number of earlier write keys that stay valid: `keep` in the request body. If the body is not
+ * valid, returns the problem instead.
  */
 function keepIn({ keep, ...others }: JsonObject): number | undefined | ShownProblem {
   const excess = unknownField(others, 'keep')

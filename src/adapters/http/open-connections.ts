@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../../core/ports.ts'
 import { nextIteration, sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
+import { everyMethod } from './api-paths-and-methods.ts'
 import { type HttpResponse, problem, toHttpText } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
@@ -12,8 +13,8 @@ export interface Connection {
   /**
    * Whether the body is exempt from the request timeout, because its reader checks the progress.
    */
-  isLong: boolean
-  /** Called with the response to send when the rest of the body will not arrive. */
+  isProgressChecked: boolean
+  /** Called if the rest of the body will not arrive. `answer` is the response to send. */
   onBodyAborted: ((answer: HttpResponse) => void) | undefined
   /** Called when the connection closes. */
   readonly onClosed: Set<() => void>
@@ -41,7 +42,7 @@ export interface Connections {
   /** Tracks the connections of a server. Call it before the server listens. */
   follow(server: Server): void
   of(request: IncomingMessage): Connection
-  /** If it returns false, `of` and `staysAfter` throw. */
+  /** Whether the connection of the request is open. If it is not, `of` and `staysAfter` throw. */
   isOpen(request: IncomingMessage): boolean
   /**
    * Calls `callback` once, when the response is written completely or the connection closes. The
@@ -55,7 +56,7 @@ export interface Connections {
   staysAfter(request: IncomingMessage): boolean
   /**
    * Closes each connection after its next response. Accepts new connections only during
-   * `limits.lastCall`. Resolves when all requests that have arrived are parsed.
+   * `limits.acceptAfterStop`. Resolves when all requests that have arrived are parsed.
    */
   closeAfterNextResponse(): Promise<void>
   /** Closes connections without a request in progress and without unparsed data. */
@@ -91,22 +92,23 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       // The parser reports the error again with each further chunk. The first report has set
       // `isLast`.
       if (state === undefined || state.isLast) return
-      // The timeout is ignored, because the reader of a long body checks its progress. Node reports
-      // this timeout only once per request.
-      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
+      // Ignore Node's request timeout while a long body arrives: the reader of the body checks its
+      // progress instead. Node does not report this timeout again for the same request.
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isProgressChecked && state.current?.complete === false)
+        return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
       // The body will never be complete. `setImmediate` lets the handler start reading it first:
       // otherwise, `breakOff` would close the connection without a response.
       else if (state.current?.complete === false) setImmediate(() => breakOff(state, socket, answerTo(error, limits)))
-      // While requests are in progress, the error gets no response. Their next response closes the
-      // connection (`isLast`).
+      // While requests are in progress, the error gets no response. The next response to one of
+      // these requests closes the connection (`isLast`).
       else if (state.requestsInProgress === 0) refuse(socket, error)
     })
     server.on('connect', (_request, socket: Socket) => {
       // After CONNECT, Node no longer tracks the connection, so it is closed here. If earlier
       // requests are in progress, no request gets a response.
-      if (states.get(socket)?.requestsInProgress === 0) farewell(socket, connectRefused())
+      if (states.get(socket)?.requestsInProgress === 0) respondAndClose(socket, connectRefused())
       else socket.destroy()
     })
   }
@@ -123,7 +125,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     // Browsers open connections in advance. If a client has sent nothing, close the connection
     // without a response.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) socket.destroy()
-    else farewell(socket, answerTo(error, limits))
+    else respondAndClose(socket, answerTo(error, limits))
   }
 
   /**
@@ -131,7 +133,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
    * `limits.linger.time` ends. Closing immediately would reset the connection and lose the
    * response.
    */
-  function farewell(socket: Socket, answer: HttpResponse): void {
+  function respondAndClose(socket: Socket, answer: HttpResponse): void {
     onAnswer(answer)
     socket.end(toHttpText(answer))
     const cancel = clock.after(limits.linger.time, () => socket.destroy())
@@ -152,7 +154,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       if (wasUnused) return
       // Wait even without connections: some clients open a connection for each request, and may
       // send one more.
-      await sleep(clock, limits.lastCall)
+      await sleep(clock, limits.acceptAfterStop)
       await untilRead(clock)
       phase = 'closed'
       await untilParsed(states, clock)
@@ -169,7 +171,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
 function beginRequest(state: State, request: IncomingMessage, response: ServerResponse): void {
   state.requestsInProgress += 1
   state.current = request
-  state.isLong = false
+  state.isProgressChecked = false
   response.once('close', () => {
     state.requestsInProgress -= 1
   })
@@ -223,15 +225,13 @@ function waitForResponse({ onClosed }: State, response: ServerResponse, callback
 /** The error of Node's event `clientError`. `reason` is the parser's text. */
 type ParserError = Error & { readonly code?: string; readonly reason?: string }
 
-export const everyMethod = 'GET, HEAD, OPTIONS, POST'
-
 const randomAge = ({ min, max }: HttpLimits['age']): number => min + Math.random() * (max - min)
 
 const idleState = (closesFrom: number): State => ({
   closesFrom,
   requestsInProgress: 0,
   isLast: false,
-  isLong: false,
+  isProgressChecked: false,
   onClosed: new Set(),
   current: undefined,
   onBodyAborted: undefined,

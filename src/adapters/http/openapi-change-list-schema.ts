@@ -20,7 +20,7 @@ export const changeList: Schema = closed(
     partial: {
       const: true,
       description:
-        'Present when the response does not have all changes that the request asks for. `changes` then has the newest 1,000 of them. Changes that are more than 7 days old may be missing without `partial`, because Kafka compacts the topic.',
+        'Present when more than 1,000 changes match the request. `changes` then has the newest 1,000 of them. Kafka may have removed changes that are more than 7 days old; `partial` does not show this.',
     },
     changes: { ...list(change), maxItems: 1_000 },
   },

@@ -1,7 +1,7 @@
 import { deadLetterOutcomes } from '../../core/delivery/dead-letter-filter.ts'
 import { deadLetterReasons } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import { type JobKind, jobKinds, jobStates, maxJobUserIds } from '../../core/jobs/job.ts'
-import { defaultResendRate, maxJobRate } from '../../core/jobs/job-rates.ts'
+import { defaultResendRate, maxJobRate } from '../../core/jobs/max-and-default-job-rates.ts'
 import { callTypes } from '../../core/message/message.ts'
 import { jobPaths, jobsPaths } from './api-paths-and-methods.ts'
 import { count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
@@ -57,7 +57,7 @@ const dryRun = {
 const evenDisconnected = {
   ...flag,
   description:
-    '`true`: the job also replays dead letters from sources that the destination no longer has in its `sources`.',
+    '`true`: the job also replays dead letters from sources that the destination no longer has in its `sources`, and deliveries whose event cannot be decoded.',
 }
 
 const job = {
@@ -189,7 +189,7 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       delete: operation({
         ...{ id: `cancel${Name}`, summary: `Cancel a ${kind}`, parameters: [id], answer: Name },
         description:
-          'Hookline still delivers the messages that the job has already replayed or resent. If the job has ended, the request changes nothing.',
+          'Hookline still delivers the messages that the job has already written to a topic for delivery. If the job has ended, the request changes nothing.',
         codes: ['invalid_query', 'not_found', 'unavailable'],
       }),
     },

@@ -66,7 +66,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   requestsInProgress: count,
   inMemory: { ...count, description: 'Deliveries that wait in the memory of the dispatchers for an attempt.' },
   pace: perSecond(
-    'Maximum number of attempts per second that the processes together may now make, because an endpoint responded with 429. Absent without this limit.',
+    'After a 429 from an endpoint, a process limits its attempts per second. This is the sum of these limits. Processes without this limit are not included. Absent if no process has this limit.',
   ),
   pausedUntil: {
     ...time,

@@ -2,7 +2,7 @@ import { deadLetterOutcomes } from '../../core/delivery/dead-letter-filter.ts'
 import { deadLetterReasons } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import { timelineStates, unknownCauses } from '../../core/operator/destination-timeline.ts'
 import { pageLimits } from '../../core/operator/query-parameters-and-object-page.ts'
-import { noReplayRequestReasons } from '../../core/operator/replay-preview.ts'
+import { noReplayRequestReasons } from '../../core/operator/replay-preview-of-dead-letter.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './api-paths-and-methods.ts'
 import { count, list, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { inQuery, operation } from './openapi-operation-and-error-codes.ts'
@@ -65,7 +65,7 @@ const deadLetter = {
   destination: {
     ...text,
     description:
-      'The id of the destination; `-` if Hookline dead-lettered the event before it selected destinations, or if the record is an audience input that cannot be decoded.',
+      'The id of the destination; `-` if Hookline dead-lettered the event before it selected destinations, or if the dead letter is a record of the topic `<prefix>.audience-input` that Hookline could not decode.',
   },
   reason: text,
   outcome: { ...text, description: 'The first of `outcomes`.' },
@@ -173,7 +173,7 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
         inQuery(
           'destination',
           text,
-          'Only dead letters of this destination. `-`: events that Hookline dead-lettered before it selected destinations, and audience inputs that cannot be decoded.',
+          'Only dead letters of this destination. `-`: events that Hookline dead-lettered before it selected destinations, and records of the topic `<prefix>.audience-input` that it could not decode.',
         ),
         inQuery('reason', { enum: deadLetterReasons }, 'Only dead letters with this reason.'),
         inQuery(
@@ -196,7 +196,8 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
   [templateOf(deadLetterPath)]: {
     get: operation({
       ...{ id: 'getDeadLetter', summary: 'Show a dead letter', answer: 'DeadLetter' },
-      description: 'A key with the role `read` gets no headers, no event and no requests.',
+      description:
+        'The fields `headers`, `body`, `bodyBase64` and `replay` are absent if the operator key has the role `read`.',
       ...{ parameters: [inPath('key')], codes: ['invalid_query', 'not_found', 'unavailable'] },
     }),
   },

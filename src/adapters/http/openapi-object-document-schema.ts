@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Schema } from './openapi-basic-schemas.ts'
 
 /**
- * The schema of an entry in the configuration file, without the keys that name files. `id` is
- * optional, because the request's path has it.
+ * The schema of a destination or source in the operator API: the schema of the configuration file
+ * without the keys that name files. `id` is optional, because the path of the request has it.
  */
 export function documentSchema(entry: z.ZodType): Schema {
   const { $schema: _, ...schema } = z.toJSONSchema(entry, { io: 'input', target: 'draft-2020-12' })
@@ -13,7 +13,10 @@ export function documentSchema(entry: z.ZodType): Schema {
 
 const namesFile = (key: string): boolean => key === 'file' || key.endsWith('File')
 
-/** Removes the keys that name files, at all depths, and the texts about them in descriptions. */
+/**
+ * Removes the keys that name files, at all depths. Also removes the texts about these keys from the
+ * descriptions.
+ */
 function withoutFiles(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.filter(each => !each?.properties?.file).map(withoutFiles)
   if (typeof schema !== 'object' || schema === null) return schema

@@ -5,7 +5,7 @@ import { json, ofEveryRequest, response } from './openapi-responses-and-referenc
 
 type Operation = Readonly<Record<string, unknown>>
 
-/** The meaning of each error code, as in the reference of errors. */
+/** The meaning of each error code, for the descriptions of the error responses. */
 export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   invalid_json:
     'the body is not JSON, has a key twice, has the key `__proto__`, is nested too deeply, or has half of a Unicode surrogate pair',
@@ -28,7 +28,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body; no job was created',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:
-    'Hookline could not confirm the change of an object, but may have made it: read the object before you send the change again. For all other requests, Kafka did not respond in time, or too many test messages are in progress: send the request again later',
+    'for a change of an object or a job: Hookline could not confirm the change, but may have made it, so read the object or the job before you send the change again. For all other requests: Kafka did not respond in time, or too many test messages are in progress, so send the request again later',
 }
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })

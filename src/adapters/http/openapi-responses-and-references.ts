@@ -1,4 +1,5 @@
-import type { operatorSchemas, schemas } from './openapi-tracking-deletion-sync-schemas.ts'
+import type { deletionAndSyncSchemas } from './openapi-deletion-and-sync-schemas.ts'
+import type { schemas } from './openapi-tracking-schemas.ts'
 import { type ProblemCode, problemStatus } from './response-codes-and-bodies.ts'
 
 const meanings = {
@@ -30,7 +31,7 @@ const meanings = {
 
 type DescribedCode = keyof typeof meanings
 
-export const schema = (name: keyof typeof schemas | keyof typeof operatorSchemas) => ({
+export const schema = (name: keyof typeof schemas | keyof typeof deletionAndSyncSchemas) => ({
   $ref: `#/components/schemas/${name}`,
 })
 export const json = (content: object) => ({ 'application/json': { schema: content } })
@@ -62,7 +63,7 @@ export const responses = {
   TooManyWrongKeys: {
     ...refusal('rate_limited'),
     description:
-      '`rate_limited`: too many requests had no valid operator key, from this address or from all addresses together; send a valid key after the time in `Retry-After`.',
+      '`rate_limited`: too many requests had a wrong operator key, from this address or from all addresses together; send a valid key after the time in `Retry-After`.',
   },
   UnknownAudience: refusal('unknown_audience', 'not_found'),
   Timeout: refusal('request_timeout'),

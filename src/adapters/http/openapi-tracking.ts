@@ -1,5 +1,7 @@
-import { documentPath, type IngestPath, ingestPaths, settingsPath } from './api-paths-and-methods.ts'
-import { operatorPaths, operatorSecurity } from './openapi-operator.ts'
+import { documentPath, settingsPath, type TrackingPath, trackingPaths } from './api-paths-and-methods.ts'
+import { deletionAndSyncPaths } from './openapi-deletion-and-sync-paths.ts'
+import { deletionAndSyncSchemas } from './openapi-deletion-and-sync-schemas.ts'
+import { operatorSecurity } from './openapi-operator.ts'
 import {
   document,
   inPath,
@@ -10,7 +12,7 @@ import {
   schema,
   templateOf,
 } from './openapi-responses-and-references.ts'
-import { operatorSchemas, schemas } from './openapi-tracking-deletion-sync-schemas.ts'
+import { schemas } from './openapi-tracking-schemas.ts'
 
 const parameters = {
   StrictMode: {
@@ -29,7 +31,7 @@ const body = (content: object) => ({
 })
 const requestBodies = { Batch: body(schema('Batch')), Call: body(schema('Call')) }
 
-const ingest = ({ path, type, usedBy }: IngestPath): object => ({
+const trackingOperation = ({ path, type, usedBy }: TrackingPath): object => ({
   post: {
     operationId: path.slice(1).replaceAll('/', '_'),
     summary: type === undefined ? 'Accept a batch of messages' : `Accept one ${type} message`,
@@ -66,9 +68,12 @@ const settings = {
   },
 }
 
-/** Deprecated, because the operator API has its own listener. */
+/**
+ * The paths of the operator API on the listener of the tracking API. They are deprecated, because
+ * the operator API has its own listener.
+ */
 const deprecatedPaths = Object.fromEntries(
-  Object.entries(operatorPaths).map(([path, operations]) => [
+  Object.entries(deletionAndSyncPaths).map(([path, operations]) => [
     path,
     Object.fromEntries(
       Object.entries(operations).map(([name, each]) => [
@@ -79,7 +84,7 @@ const deprecatedPaths = Object.fromEntries(
   ]),
 )
 
-/** The tracking API as OpenAPI 3.1, from the same tables as its routes. */
+/** The OpenAPI 3.1 document of the tracking API, with the same path constants as the routes. */
 export function openApiDocument(): object {
   return {
     openapi: '3.1.0',
@@ -100,13 +105,13 @@ export function openApiDocument(): object {
     tags: [{ name: 'messages' }, { name: 'settings' }, { name: 'operators' }],
     security: [{ basic: [] }, { header: [] }, { query: [] }, {}],
     paths: {
-      ...Object.fromEntries(ingestPaths.map(path => [path.path, ingest(path)])),
+      ...Object.fromEntries(trackingPaths.map(path => [path.path, trackingOperation(path)])),
       [templateOf(settingsPath)]: settings,
       ...deprecatedPaths,
       [documentPath]: document,
     },
     components: {
-      schemas: { ...schemas, ...operatorSchemas },
+      schemas: { ...schemas, ...deletionAndSyncSchemas },
       responses,
       parameters,
       requestBodies,

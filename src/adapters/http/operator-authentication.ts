@@ -4,18 +4,19 @@ import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import { isEqual, type Operator, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { Clock } from '../../core/ports.ts'
 import { clientAddressOf } from './client-address.ts'
+import { isOfOtherOrigin } from './is-of-other-origin.ts'
 import { type HttpResponse, problem } from './response-codes-and-bodies.ts'
-import { deleteCookie, isOfOtherOrigin, sessionTokenIn } from './session-cookie.ts'
+import { deleteCookie, sessionTokenIn } from './session-cookie.ts'
 
 interface Deps {
-  /** Called for each request, because keys change at runtime. */
+  /** Returns the function that checks keys. Called for each request, because keys can change. */
   readonly findKey: () => FindOperatorKey
   /**
    * Returns the current sessions. Called for each request, because a reload of the configuration
-   * replaces them. `undefined`: the listener has no sessions.
+   * replaces them. `undefined` if the listener has no sessions.
    */
   readonly sessions?: (() => OperatorSessions) | undefined
-  /** Makes a client address wait after wrong keys. `undefined`: addresses never wait. */
+  /** Makes a client address wait after wrong keys. If `undefined`, addresses never wait. */
   readonly throttle?: FailureThrottle | undefined
   /** The header in which a proxy sends the client address. */
   readonly clientAddressHeader?: string | undefined
@@ -27,7 +28,7 @@ type Authentication =
   | { readonly kind: 'permitted'; readonly operator: Operator }
   /** The key or the session is valid, but does not permit the request. */
   | { readonly kind: 'forbidden'; readonly operator: Operator; readonly answer: HttpResponse }
-  /** For example because the key is wrong, or the address must wait. */
+  /** For example, the request has no valid key or session, or the client address must wait. */
   | { readonly kind: 'unauthenticated'; readonly answer: HttpResponse }
 
 /**
@@ -87,7 +88,7 @@ export const tooManyFailures = (retryAfter: number): HttpResponse =>
 
 const bearerPattern = /^bearer[ \t]+(\S+)[ \t]*$/i
 const tooManyWrong =
-  'Too many requests had no valid operator key, from this address or from all addresses together: wait for the time in Retry-After, and send a valid key.'
+  'Too many requests had a wrong operator key, from this address or from all addresses together: wait for the time in Retry-After, and send a valid key.'
 const noKey = problem(
   'invalid_operator_key',
   "The request has no valid operator key: send 'Authorization: Bearer <key>'.",
@@ -113,4 +114,4 @@ export const otherOrigin = problem(
   'A page with another address (scheme, host or port) sent the request: use the console at the address of this API, or send an operator key. A proxy in front of this API must keep the header Host.',
 )
 /** The response to a request without a session and without a key. */
-export const notSignedIn = problem('invalid_session', 'There is no session: sign in with POST /v1/session.')
+export const notSignedIn = problem('invalid_session', 'The request has no session: sign in with POST /v1/session.')

@@ -1,9 +1,10 @@
-import { MemoryBudget } from '../../core/collector/request-body-memory-budget.ts'
+import { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { ListAudiences } from '../../core/operator/audience-view.ts'
+import type { AuditLog } from '../../core/operator/audit-log.ts'
 import { FailureThrottle } from '../../core/operator/authentication-failure-throttle.ts'
-import type { AuditLog, DeletionAndAudienceApi } from '../../core/operator/deletion-and-audience-api.ts'
+import type { DeletionAndAudienceApi } from '../../core/operator/deletion-and-audience-api.ts'
 import type { ReadLedger } from '../../core/operator/ledger-query-and-view.ts'
 import type { MessageAndDeadLetterApi } from '../../core/operator/message-and-dead-letter-api.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
@@ -11,7 +12,7 @@ import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import type { OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
-import type { PublishedKeys } from '../../core/signing/signing-key.ts'
+import type { PublishedKeys } from '../../core/signing/ed25519-signing-key.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { documentPath, keysPath, operatorMethodsOf } from './api-paths-and-methods.ts'
@@ -21,10 +22,10 @@ import { addDeletionAndSyncRoutes } from './deletion-and-sync-routes.ts'
 import { addJobRoutes } from './job-routes.ts'
 import { createHttpServer, type HttpServer } from './json-api-server.ts'
 import type { RequestBodyDeps } from './json-object-body.ts'
-import { addLedgerRoute } from './ledger-routes.ts'
+import { addLedgerRoute } from './ledger-route.ts'
 import { addListAudiencesRoute } from './list-audiences-route.ts'
 import { addMessageAndDeadLetterRoutes } from './message-and-dead-letter-routes.ts'
-import { addObjectRoutes } from './object-routes.ts'
+import { addObjectRoutes } from './object-and-status-routes.ts'
 import { operatorDocument } from './openapi-operator.ts'
 import { createOperatorAuthentication } from './operator-authentication.ts'
 import { createRunInSpan } from './request-span.ts'
@@ -32,7 +33,7 @@ import { type HttpResponse, inBytes, ok } from './response-codes-and-bodies.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
-/** Lower than the defaults, because operators are few, and most of their requests are small. */
+/** These limits are lower than the defaults: operators are few, and most requests are small. */
 const operatorLimits: HttpLimits = {
   ...defaultLimits,
   connections: 64,
@@ -40,8 +41,8 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // Operators can repeat their requests later, so `stop` waits only for requests in progress.
-  lastCall: durationMs(0),
+  // `stop` accepts no further requests, because operators can repeat their requests later.
+  acceptAfterStop: durationMs(0),
   drain: durationMs(5_000),
 }
 /** Maximum bytes of a body. A deletion of 5,000 users, the maximum, has about 200 KB. */
@@ -60,8 +61,8 @@ interface Deps {
   readonly findKey: () => FindOperatorKey
   readonly sessions: () => OperatorSessions
   /**
-   * The header in which a proxy sends the client's address. Wrong keys are counted by this address.
-   * `undefined`: by the address of the connection.
+   * The header in which a proxy sends the client's address. Wrong keys are counted by this address
+   * or, if the header is `undefined`, by the address of the connection.
    */
   readonly clientAddressHeader?: string | undefined
   readonly publishedKeys: PublishedKeys
@@ -102,7 +103,7 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
   const gate = createOperatorAuthentication({ findKey, sessions, throttle, clientAddressHeader, clock })
   const shared = {
     ...server,
-    takeTraced: createRunInSpan(tracer, server.fail),
+    runInSpan: createRunInSpan(tracer, server.fail),
     memory: deps.memory ?? ownMemory,
     maxBodyBytes: deps.maxBodyBytes ?? maxBodyBytes,
     limits,
@@ -135,7 +136,8 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
  * keys for five minutes, so a new key must be published at least five minutes before it signs.
  */
 function createKeysAnswer(): (keys: Awaited<ReturnType<PublishedKeys>>) => HttpResponse {
-  // The body is built once per object: it may have megabytes, and needs no operator key.
+  // The body is built only once per `keys` object: a body may have megabytes, and any client may
+  // request it, even without an operator key.
   const built = new WeakMap<object, HttpResponse>()
   return keys => {
     const answer = built.get(keys) ?? inBytes(ok(JSON.stringify(keys)))

@@ -19,13 +19,16 @@ interface Deps {
   readonly limits?: Partial<HttpLimits>
 }
 
-/** Lower than the defaults, because monitoring requests are small and come from a local network. */
+/**
+ * These limits are lower than the defaults, because monitoring requests are small and come from a
+ * local network.
+ */
 const opsLimits: HttpLimits = {
   ...defaultLimits,
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(5_000),
   keepAlive: durationMs(5_000),
-  silence: durationMs(10_000),
+  inactivityTimeout: durationMs(10_000),
   connections: 64,
   pipelined: 1,
 }

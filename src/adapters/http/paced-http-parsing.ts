@@ -10,8 +10,9 @@ import { socketAddressOf } from './client-address.ts'
  */
 const parseMs = 2
 /**
- * Above this number of unanswered requests of all connections, each connection may have only one.
- * The number is limited, because all responses are sent together when an outage of Kafka ends.
+ * While all connections together have at least this number of unanswered requests, each connection
+ * may have only one. The total is limited, because all responses are sent together when an outage
+ * of Kafka ends.
  */
 const maxUnansweredInTotal = 5_000
 /**
@@ -20,13 +21,15 @@ const maxUnansweredInTotal = 5_000
  */
 const linesPerPiece = 64
 /**
- * A connection with at most this number of bytes for the next iteration does not count towards
- * `maxWaiting`, because it waits only briefly.
+ * If the parsing time of an iteration is over, a connection with new data must wait. A connection
+ * with at most this number of bytes waits only briefly, so it does not count towards `maxWaiting`.
  */
-const smallData = 16_384
+const smallDataBytes = 16_384
 /**
- * Maximum number of waiting connections, without those that `smallData` exempts. Bounds the memory:
- * with the `highWaterMark` of node-server-with-limits.ts, each connection holds up to 80 KiB of data.
+ * Maximum number of waiting connections, not counting those that `smallDataBytes` exempts. It
+ * bounds the memory for unparsed data. Each connection holds the unparsed rest of one read (at most
+ * 64 KiB) and the data that Node has read in advance. Node does not read further in advance while
+ * this data exceeds the `highWaterMark` of node-server-with-limits.ts.
  */
 const maxWaiting = 1_000
 
@@ -58,13 +61,13 @@ interface ParseState {
  * - After `parseMs`, parsing stops until the next iteration.
  * - A connection with `maxUnanswered` requests without a response waits. When all connections
  *   together have `maxUnansweredInTotal`, a connection with one of these requests waits.
- * - At most `maxWaiting` connections wait, not counting those that `smallData` exempts. If another
- *   one must wait, a connection of the address with the most waiting connections is closed.
+ * - At most `maxWaiting` connections wait, not counting those that `smallDataBytes` exempts. If
+ *   another one must wait, a connection of the address with the most waiting connections is closed.
  */
 export function paceParsing(server: Server, maxUnanswered: number): void {
   const states = new WeakMap<Socket, ParseState>()
   const waiting = new ConnectionLimiter<Socket>(maxWaiting, maxWaiting)
-  const iterations = createIterations()
+  const parseTimeLimit = createParseTimeLimit()
   let unansweredInTotal = 0
   stopAtConnect(server, states)
 
@@ -89,8 +92,8 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
       if (state.waitsFor === 'iteration' || (state.waitsFor === 'answer' && isFull(state))) return hold(socket, data)
       stopWaiting()
       if (isFull(state)) return waitWithMuch('answer', data)
-      if (iterations.isOver())
-        return data.length > smallData ? waitWithMuch('iteration', data) : wait('iteration', data)
+      if (parseTimeLimit.isOver())
+        return data.length > smallDataBytes ? waitWithMuch('iteration', data) : wait('iteration', data)
       const end = endOfPiece(data, state.current?.complete === false)
       const isOnePiece = end === data.length
       parse?.call(socket, isOnePiece ? data : data.subarray(0, end))
@@ -106,7 +109,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     }
     function wait(reason: ParseState['waitsFor'], data: Buffer): void {
       state.waitsFor = reason
-      if (reason === 'iteration') iterations.add(state)
+      if (reason === 'iteration') parseTimeLimit.continueLater(state)
       hold(socket, data)
     }
     function stopWaiting(): void {
@@ -138,11 +141,11 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     })
   })
 
-  // At the maximum of `unanswered`, a connection is full, unless the body of its latest request
-  // must still be parsed. `unanswered` can exceed the maximum by one.
+  // A connection is full at the maximum of `unanswered`, unless the body of its latest request must
+  // still be parsed. The last piece of this body can contain the head of one more request.
   function isFull({ unanswered, current }: ParseState): boolean {
-    const most = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1
-    return unanswered > most || (unanswered === most && current?.complete !== false)
+    const maxUnansweredNow = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1
+    return unanswered > maxUnansweredNow || (unanswered === maxUnansweredNow && current?.complete !== false)
   }
 }
 
@@ -172,10 +175,10 @@ function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): voi
 }
 
 /**
- * Measures the iterations of the event loop. In each one, the waiting connections continue in
- * order.
+ * Limits the time of parsing in each iteration of the event loop to `parseMs`. The waiting
+ * connections continue in later iterations, in the order in which they were added.
  */
-function createIterations() {
+function createParseTimeLimit() {
   const waiting = new Fifo<ParseState>()
   let isMeasured = false
   let endsAt = 0
@@ -191,14 +194,14 @@ function createIterations() {
     begin()
     continueSome(waiting.length)
   }
-  function continueSome(most: number): void {
-    if (most === 0 || performance.now() > endsAt) return
+  function continueSome(maxConnections: number): void {
+    if (maxConnections === 0 || performance.now() > endsAt) return
     const first = waiting.shift()
     if (first === undefined) return
     if (first.waitsFor === 'iteration') first.continue()
     // After `continue`, a `nextTick` callback parses the data of the socket. `continueSome` must
     // run after this callback, so that the check of `endsAt` includes the time of the parsing.
-    process.nextTick(continueSome, most - 1)
+    process.nextTick(continueSome, maxConnections - 1)
   }
   return {
     /** Whether the time for parsing in this iteration is over. */
@@ -207,7 +210,7 @@ function createIterations() {
       return performance.now() > endsAt
     },
     /** Lets the connection continue in a later iteration. */
-    add(state: ParseState): void {
+    continueLater(state: ParseState): void {
       waiting.push(state)
       if (!isMeasured) begin()
     },
@@ -217,9 +220,10 @@ function createIterations() {
 const emptyLine = '\r\n\r\n'
 
 /**
- * Returns the end of the first piece. Data with at most one empty line and fewer than
- * `linesPerPiece` lines of a body is one piece. Otherwise, the piece ends at the first empty line,
- * or after `linesPerPiece` lines of a body. `isBody`: the data begins in a body.
+ * Returns the offset in `data` at which the first piece ends. If `data` has at most one empty line
+ * and fewer than `linesPerPiece` lines of a body, all of it is one piece. Otherwise, the piece ends
+ * after the first empty line or, without an empty line, after `linesPerPiece` lines. `isBody` says
+ * whether `data` begins in a body.
  */
 export function endOfPiece(data: Buffer, isBody: boolean): number {
   let head = isBody ? -1 : data.indexOf(emptyLine)

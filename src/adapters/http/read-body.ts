@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import { neverFits, noMemory } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
-import { isGzip } from '../streams/lines.ts'
-import { BodyBuffer, type ChunkMemory } from './body-memory.ts'
+import { isGzip } from '../streams/plain-or-gzip-lines.ts'
+import { BodyBuffer, type ChunkMemory } from './body-buffer.ts'
 import type { WriteKeySearch } from './body-write-key.ts'
 import { type Connection, endBody } from './open-connections.ts'
 import { type HttpResponse, problem, refused } from './response-codes-and-bodies.ts'
@@ -26,7 +26,8 @@ const maxRatio = { factor: 100, above: 524_288 } as const
 
 interface Limits {
   /**
-   * Maximum unpacked bytes now. Rises when `onBytes` finds the write key, which names the source.
+   * Maximum unpacked bytes now. It rises when `onBytes` finds the write key, because the source of
+   * the request is then known.
    */
   readonly limit: number
   /**
@@ -115,7 +116,10 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
       return refuse(tooLarge(maxBytes, probe))
     case 'ratio':
       return refuse(
-        problem('payload_too_large', 'The body unpacks to more than 100 times its size: send it uncompressed.'),
+        problem(
+          'payload_too_large',
+          'After decompression, the body has more than 100 times its compressed size: send it uncompressed.',
+        ),
       )
     case 'refused':
       return refuse(unpacked.answer)
@@ -213,7 +217,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   // and keep the body longer (docs/decisions/0043, rule 10).
   const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
   connection.onBodyAborted = onBodyAborted
-  // `close` follows `error`. Without a listener, an error would end the process.
+  // Without a listener of `error`, an error would end the process. `close` follows each error.
   request
     .on('data', onData)
     .on('end', onEnd)
@@ -222,9 +226,9 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   return promise
 }
 
-/** The bytes that must arrive in the next period (`progress.within`). */
-const requiredBytes = (held: number, { bytes, large }: HttpLimits['progress']): number =>
-  large !== undefined && held > large.above ? large.bytes : bytes
+/** Minimum bytes in the next period of `progress.within`, after `receivedBytes` have arrived. */
+const requiredBytes = (receivedBytes: number, { bytes, large }: HttpLimits['progress']): number =>
+  large !== undefined && receivedBytes > large.above ? large.bytes : bytes
 
 /** Decodes UTF-8, and removes a byte order mark, which `Buffer.toString` would keep. */
 function textOf(bytes: Buffer): string {

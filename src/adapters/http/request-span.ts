@@ -8,16 +8,16 @@ import type { HttpResponse } from './response-codes-and-bodies.ts'
  * Handles a request. Resolves with `undefined` when the client has closed the connection. `trace`
  * is `undefined` when tracing is off. The span is discarded unless the handler calls `keepSpan`.
  */
-type Take = (trace: TraceContext | undefined, keepSpan: () => void) => Promise<HttpResponse | undefined>
+type Handle = (trace: TraceContext | undefined, keepSpan: () => void) => Promise<HttpResponse | undefined>
 
 /**
- * Resolves with the response to send, or with `undefined` when the caller must not send one. After
- * a rejection, the caller must send an error response.
+ * Runs `handle` in a trace span. Resolves with the response to send, or with `undefined` when the
+ * caller must not send one. If the promise rejects, the caller must send an error response.
  */
 export type RunInSpan = (
   route: string,
   exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  take: Take,
+  handle: Handle,
 ) => Promise<HttpResponse | undefined>
 
 /**
@@ -25,8 +25,8 @@ export type RunInSpan = (
  * discarded. Otherwise, anybody could cause costs in the tracing backend.
  */
 export function createRunInSpan(tracer: Tracer | undefined, fail: HttpServer['fail']): RunInSpan {
-  if (tracer === undefined) return (_route, _exchange, take) => take(undefined, () => undefined)
-  return async (route, { request, reply }, take) => {
+  if (tracer === undefined) return (_route, _exchange, handle) => handle(undefined, () => undefined)
+  return async (route, { request, reply }, handle) => {
     const { method, headers } = request.raw
     const facts = { 'http.request.method': method as string, 'http.route': route }
     const parent = traceContextIn(headers)
@@ -36,7 +36,7 @@ export function createRunInSpan(tracer: Tracer | undefined, fail: HttpServer['fa
       if (isKept) span.end(more, error)
     }
     try {
-      const answer = await take(span.context, () => {
+      const answer = await handle(span.context, () => {
         isKept = true
       })
       if (answer === undefined) end({}, 'gone')

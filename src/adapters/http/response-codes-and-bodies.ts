@@ -64,8 +64,9 @@ interface Details {
 }
 
 /**
- * Creates an error response. Python's SDK retries responses without `code`, and Ruby's shows
- * `error`. `message` must not repeat anything that the client sent, except the method.
+ * Creates an error response. The body has `code`, because Python's SDK retries responses without
+ * it, and `error`, because Ruby's SDK shows this field. `message` must not repeat anything that the
+ * client sent, except the method.
  */
 export function problem(
   code: ProblemCode,
@@ -119,7 +120,7 @@ export function objectProblem({ code, message, problems, version, retryAfter }: 
 }
 
 /** Converts a response of `problem` to the format of `objectProblem`. */
-export function inObjectForm(answer: HttpResponse): HttpResponse {
+export function toObjectFormat(answer: HttpResponse): HttpResponse {
   const { code, message } = JSON.parse(answer.body) as { readonly code: string; readonly message: string }
   return { ...answer, body: JSON.stringify({ code, message, problems: [] }) }
 }

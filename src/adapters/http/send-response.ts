@@ -26,14 +26,14 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
       return
     }
     onAnswer(answer)
-    const rest = answer.code === 'request_timeout' ? 'not_sent' : restOf(raw)
-    const isLast = rest !== 'none' || connections.of(raw).isLast || !connections.staysAfter(raw)
+    const unread = answer.code === 'request_timeout' ? 'not_sent' : unreadBodyOf(raw)
+    const isLast = unread !== 'none' || connections.of(raw).isLast || !connections.staysAfter(raw)
     const headers = {
       ...answer.headers,
       ...(isCrossOrigin(raw.url ?? '') && crossOrigin(raw.headers)),
       ...(isLast && { connection: 'close' }),
     }
-    if (rest === 'to_read') {
+    if (unread === 'to_read') {
       reply.hijack()
       linger(raw, reply.raw, { ...answer, headers })
     } else
@@ -87,10 +87,11 @@ const longBody = 16_384
 const smallBody = 65_536
 
 /**
- * `none`: nothing remains, or Node discards it. `not_sent`: the client does not send it. `to_read`:
- * it must be read before the connection closes.
+ * Classifies the unread part of a request body. `none`: everything was read, or Node discards the
+ * unread part. `not_sent`: the client does not send this part. `to_read`: the server must read this
+ * part before it closes the connection.
  */
-function restOf(request: IncomingMessage): 'none' | 'not_sent' | 'to_read' {
+function unreadBodyOf(request: IncomingMessage): 'none' | 'not_sent' | 'to_read' {
   const { headers } = request
   if (request.complete) return 'none'
   // The client waits for `100 Continue`, which was not sent. After a final response, it does not

@@ -36,7 +36,7 @@ export interface HttpLimits {
   /**
    * Maximum time without data in both directions. After a response, `keepAlive` applies instead.
    */
-  readonly silence: DurationMs
+  readonly inactivityTimeout: DurationMs
   /**
    * Maximum number of open connections.
    * - Above half of it, a connection closes after its next response (not on the ops server).
@@ -57,9 +57,9 @@ export interface HttpLimits {
   readonly linger: { readonly time: DurationMs; readonly bytes: number }
   /**
    * How long `stop` still accepts requests. Otherwise a connection could close during a request,
-   * and the client would not know whether it was processed.
+   * and the client would not know whether the request was processed.
    */
-  readonly lastCall: DurationMs
+  readonly acceptAfterStop: DurationMs
   /** Time from the call of `stop` until it aborts requests that are not answered. */
   readonly drain: DurationMs
 }
@@ -74,11 +74,11 @@ export const defaultLimits: HttpLimits = {
   progress: { bytes: 1_024, within: durationMs(10_000), large: { above: 65_536, bytes: 163_840 } },
   keepAlive: durationMs(620_000),
   age: { min: durationMs(540_000), max: durationMs(660_000) },
-  silence: durationMs(130_000),
+  inactivityTimeout: durationMs(130_000),
   connections: 4_000,
   connectionsPerAddress: 2_500,
   pipelined: 32,
   linger: { time: durationMs(5_000), bytes: 64 * 1_048_576 },
-  lastCall: durationMs(1_000),
+  acceptAfterStop: durationMs(1_000),
   drain: durationMs(20_000),
 }

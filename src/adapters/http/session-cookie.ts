@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { sessionLifetime } from '../../core/operator/operator-sessions.ts'
 
 /**
- * The name of the session cookie. It contains the port, because two operator services on one host
- * would otherwise overwrite the cookie of each other.
+ * The name of the session cookie. It contains the port, because browsers share cookies between all
+ * ports of a host. Two operator services on one host would overwrite each other's cookie.
  */
 function nameFor({ host = '' }: IncomingHttpHeaders): string {
   const port = /:(\d{1,5})$/.exec(host)?.[1]
@@ -11,8 +11,8 @@ function nameFor({ host = '' }: IncomingHttpHeaders): string {
 }
 
 /**
- * Returns the token of the session cookie. With two session cookies, one may be from another host
- * of the domain, so the token is empty, and matches no session.
+ * Returns the token of the session cookie. If the request has two session cookies, another host of
+ * the domain may have set one of them. The result is then empty, and matches no session.
  */
 export function sessionTokenIn(headers: IncomingHttpHeaders): string | undefined {
   const { cookie = '' } = headers
@@ -37,14 +37,3 @@ function cookieOf(name: string, token: string, maxAge: number, secure: boolean):
 
 const isSecure = ({ origin, 'x-forwarded-proto': forwarded }: IncomingHttpHeaders): boolean =>
   origin?.startsWith('https://') === true || String(forwarded).split(',')[0]?.trim() === 'https'
-
-/**
- * Whether a page of another origin made the browser send the request. Browsers send Sec-Fetch-Site
- * only over TLS and to localhost.
- */
-export function isOfOtherOrigin(headers: IncomingHttpHeaders): boolean {
-  const { origin, host } = headers
-  const site = headers['sec-fetch-site']
-  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
-  return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host)
-}

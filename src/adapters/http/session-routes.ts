@@ -1,21 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AuditLog } from '../../core/operator/audit-log.ts'
 import type { FailureThrottle } from '../../core/operator/authentication-failure-throttle.ts'
-import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
 import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { Operator, OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import { sessionPath } from './api-paths-and-methods.ts'
 import { auditedOf, forBrowsers, type Guard, type Handler } from './authenticate-and-audit-requests.ts'
 import { clientAddressOf } from './client-address.ts'
+import { isOfOtherOrigin } from './is-of-other-origin.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
-import { withoutQuery } from './object-read-handlers.ts'
 import { notSignedIn, otherOrigin, tooManyFailures } from './operator-authentication.ts'
+import { withoutQuery } from './path-id-etag-and-query.ts'
 import type { RunInSpan } from './request-span.ts'
-import { type HttpResponse, inObjectForm, objectProblem, ok, problem } from './response-codes-and-bodies.ts'
-import { deleteCookie, isOfOtherOrigin, sessionTokenIn, setCookie } from './session-cookie.ts'
+import { type HttpResponse, objectProblem, ok, problem, toObjectFormat } from './response-codes-and-bodies.ts'
+import { deleteCookie, sessionTokenIn, setCookie } from './session-cookie.ts'
 
 interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app' | 'send' | 'fail'> {
-  readonly takeTraced: RunInSpan
+  readonly runInSpan: RunInSpan
   readonly guard: Guard
   readonly sessions: () => OperatorSessions
   readonly throttle: FailureThrottle
@@ -31,7 +32,7 @@ export function addSessionRoutes({
   app,
   send,
   fail,
-  takeTraced,
+  runInSpan,
   guard,
   sessions,
   throttle,
@@ -49,7 +50,7 @@ export function addSessionRoutes({
   ): Promise<HttpResponse | undefined> {
     const { headers } = request.raw
     const address = clientAddressOf(request.raw, clientAddressHeader)
-    if (isOfOtherOrigin(headers)) return inObjectForm(otherOrigin)
+    if (isOfOtherOrigin(headers)) return toObjectFormat(otherOrigin)
     const body = await readBody(request.raw, reply.raw)
     if (body.kind === 'refused') return body.answer
     const { key, ...others } = body.value
@@ -57,12 +58,12 @@ export function addSessionRoutes({
     // This check must run after the body was read. Otherwise concurrent sign-ins could all pass the
     // check before the first wrong key is counted.
     const retryAfter = throttle.secondsToWait(address, clock.monotonic())
-    if (retryAfter > 0) return inObjectForm(tooManyFailures(retryAfter))
+    if (retryAfter > 0) return toObjectFormat(tooManyFailures(retryAfter))
     const id = clock.id()
     const begun = sessions().begin(key, id, clock.now())
     if (begun === undefined) {
       throttle.failed(address, clock.monotonic())
-      return inObjectForm(wrongKey)
+      return toObjectFormat(wrongKey)
     }
     keepSpan()
     throttle.succeeded(address, begun.token)
@@ -78,23 +79,23 @@ export function addSessionRoutes({
   })
 
   app.post(sessionPath, (request, reply) => {
-    takeTraced(sessionPath, { request, reply }, (_, keepSpan) => signIn(request, reply, keepSpan)).then(
+    runInSpan(sessionPath, { request, reply }, (_, keepSpan) => signIn(request, reply, keepSpan)).then(
       answer => answer && send(request, reply, answer),
       error => fail(request, reply, error),
     )
   })
-  const guardedShow = guard(sessionPath, withoutQuery(show), { inForm: inObjectForm })
+  const guardedShow = guard(sessionPath, withoutQuery(show), { toRouteFormat: toObjectFormat })
   app.get(sessionPath, (request, reply) => {
-    // The console sends this request without a key and a cookie before it shows the sign-in page,
-    // so the throttle of wrong keys must not count the request.
+    // Before the console shows the sign-in page, it sends this request with neither a key nor a
+    // cookie. The throttle of wrong keys must not count this request.
     const { headers } = request.raw
     const isAnonymous = headers.authorization === undefined && sessionTokenIn(headers) === undefined
-    if (isAnonymous) send(request, reply, inObjectForm(notSignedIn))
+    if (isAnonymous) send(request, reply, toObjectFormat(notSignedIn))
     else guardedShow(request, reply)
   })
   app.delete(
     sessionPath,
-    guard(sessionPath, signOut, { action: 'sign_out', isForEveryRole: true, inForm: inObjectForm }),
+    guard(sessionPath, signOut, { action: 'sign_out', isForEveryRole: true, toRouteFormat: toObjectFormat }),
   )
 }
 

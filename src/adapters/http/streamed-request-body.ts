@@ -31,9 +31,9 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   let state: 'open' | 'ended' | 'broken' = 'open'
   let answer: HttpResponse | undefined
   let wake = (): void => {}
-  connection.isLong = true
+  connection.isProgressChecked = true
 
-  function becomes(next: 'ended' | 'broken', why?: HttpResponse): void {
+  function setFinalState(next: 'ended' | 'broken', why?: HttpResponse): void {
     if (state !== 'open') return
     state = next
     answer = why
@@ -44,15 +44,15 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
     request.pause()
     wake()
   }
-  const onEnd = (): void => becomes('ended')
-  const onGone = (): void => becomes('broken')
+  const onEnd = (): void => setFinalState('ended')
+  const onGone = (): void => setFinalState('broken')
 
   /**
-   * Resolves when more data has arrived or the body has ended. `progress.within` begins now, so the
-   * time for processing earlier data does not count.
+   * Resolves when more data has arrived or the body has ended. The limit `progress.within` begins
+   * with this call, so that the time for processing earlier data does not count.
    */
-  async function more(): Promise<void> {
-    const cancel = clock.after(progress.within, () => becomes('broken', tooSlow(progress.within)))
+  async function waitForMore(): Promise<void> {
+    const cancel = clock.after(progress.within, () => setFinalState('broken', tooSlow(progress.within)))
     const woken = new Promise<void>(resolve => (wake = resolve))
     request.resume()
     await woken
@@ -62,9 +62,10 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   async function* read(): AsyncGenerator<Buffer> {
     // A client with the header Expect waits for `100 Continue`. HTTP/1.0 does not define Expect.
     if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
-    const onBodyAborted = (why: HttpResponse): void => becomes('broken', why)
+    const onBodyAborted = (why: HttpResponse): void => setFinalState('broken', why)
     connection.onBodyAborted = onBodyAborted
-    // Without a listener of `error`, an error would end the process. `close` follows each error.
+    // Without a listener of `error`, an error would end the process. The listener does nothing,
+    // because `close` follows each error.
     request
       .on('data', onData)
       .on('end', onEnd)
@@ -76,12 +77,12 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
         for (let piece = waiting.shift(); piece !== undefined; piece = waiting.shift()) yield piece
         if (state === 'ended') return
         if (state === 'broken') throw new UploadCutShort(answer?.code ?? 'the client closed the connection')
-        await more()
+        await waitForMore()
       }
     } finally {
       endBody(connection, onBodyAborted)
       request.off('data', onData).off('end', onEnd).off('close', onGone)
-      // Without this call, the rest of the body would delay the response.
+      // Discards the unread part of the body, which would otherwise delay the response.
       request.resume()
     }
   }

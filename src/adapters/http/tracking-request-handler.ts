@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { BodyOwner } from '../../core/collector/request-body-memory-budget.ts'
 import type { Admission, BodyMemory, TrackingAnswer, TrackingApi } from '../../core/collector/tracking-api.ts'
@@ -8,6 +7,7 @@ import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/context.ts'
 import { createWriteKeySearch } from './body-write-key.ts'
 import { clientAddressOf } from './client-address.ts'
+import { headerKeyOf, queryKeyOf } from './header-and-query-write-key.ts'
 import type { Connections } from './open-connections.ts'
 import { readBody } from './read-body.ts'
 import { AddressCounter } from './requests-in-progress-by-address.ts'
@@ -26,17 +26,17 @@ interface Deps {
 }
 
 /**
- * Maximum length of a response body that does not count towards the memory of request bodies. A
- * longer response counts until the client has read it.
+ * Response bodies of up to this number of characters do not count towards the memory of request
+ * bodies. A longer response body counts until the client has read it.
  */
-const shortResponse = 1_024
+const maxUncountedResponseLength = 1_024
 
-interface Taken {
+interface TrackingExchange {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly type: CallType | undefined
   readonly trace: TraceContext | undefined
-  /** Call it when the source of the request is known. */
+  /** Keeps the trace span of the request. Call it when the source of the request is known. */
   readonly keepSpan: () => void
 }
 
@@ -56,17 +56,17 @@ interface Sender {
  * Creates the handler of tracking requests. The memory of a body counts for its source, or for the
  * client address while the source is unknown.
  */
-export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
+export function createTrackingHandler(deps: Deps): (exchange: TrackingExchange) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
   const inProgress = new AddressCounter(limits.connectionsPerAddress)
   const permitFor = createUnpackPermits()
 
-  async function take(taken: Taken): Promise<HttpResponse | undefined> {
-    const { raw, query } = taken.request
+  async function handle(exchange: TrackingExchange): Promise<HttpResponse | undefined> {
+    const { raw, query } = exchange.request
     const headerKey = headerKeyOf(raw)
     const queryKey = queryKeyOf(query)
     const sender = admitEarly(headerKey, queryKey)
-    if (sender !== undefined && hasKnownKey(sender)) taken.keepSpan()
+    if (sender !== undefined && hasKnownKey(sender)) exchange.keepSpan()
     if (sender?.kind === 'refused') return refused(sender)
     const address = clientAddressOf(raw, clientAddressHeader)
     if (!inProgress.enter(address)) {
@@ -82,11 +82,11 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       else if (!permit.refuse(refused(noMemory))) connection.onBodyAborted?.(refused(noMemory))
     })
     try {
-      const answer = await takeBody(taken, { headerKey, queryKey, memory, owner, permit })
-      isAnswered = answer !== undefined && answer.body.length > shortResponse && connections.isOpen(raw)
+      const answer = await readAndAccept(exchange, { headerKey, queryKey, memory, owner, permit })
+      isAnswered = answer !== undefined && answer.body.length > maxUncountedResponseLength && connections.isOpen(raw)
       if (isAnswered) {
         memory.answered(Buffer.byteLength((answer as HttpResponse).body))
-        connections.afterResponse(raw, taken.reply.raw, () => memory.release())
+        connections.afterResponse(raw, exchange.reply.raw, () => memory.release())
       }
       return answer
     } finally {
@@ -104,8 +104,8 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     return queryKey !== undefined && api.isWriteKey(queryKey) ? api.admit(queryKey) : undefined
   }
 
-  async function takeBody(taken: Taken, sender: Sender): Promise<HttpResponse | undefined> {
-    const { request, reply, type, trace, keepSpan } = taken
+  async function readAndAccept(exchange: TrackingExchange, sender: Sender): Promise<HttpResponse | undefined> {
+    const { request, reply, type, trace, keepSpan } = exchange
     const { raw } = request
     const { headerKey, queryKey, memory, owner, permit } = sender
     const receivedAt = clock.now()
@@ -127,20 +127,21 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       return body.answer
     }
     const strict = raw.headers['x-strict-mode'] === '1'
-    const use = { sourceId, ...useOf(memory, keepSpan) }
+    const use = { sourceId, ...memoryFunctionsOf(memory, keepSpan) }
     const answer = await api.accept({ headerKey, queryKey, type, body: body.text, ...use, strict, receivedAt, trace })
     if (hasKnownKey(answer)) keepSpan()
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
   }
 
-  return take
+  return handle
 }
 
 /**
- * What `accept` of the tracking API can do with the memory of the body. `assign` is called when the
- * source is known: the memory then counts for the source, and the trace span is kept.
+ * The functions with which `accept` of the tracking API manages the memory of the body. `accept`
+ * calls `assign` when it knows the source. The memory then counts for this source, and the trace
+ * span is kept.
  */
-const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
+const memoryFunctionsOf = (memory: BodyMemory, keepSpan: () => void) => ({
   assign(sourceId: string): boolean {
     keepSpan()
     return memory.assign(sourceId)
@@ -152,33 +153,3 @@ const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
 /** Whether the write key of a request belongs to a source, even if the request was refused. */
 const hasKnownKey = (result: Admission | TrackingAnswer): boolean =>
   result.kind !== 'refused' || result.code !== 'invalid_write_key'
-
-/**
- * The write key in the headers. `X-Write-Key` is returned whole, although Jitsu's libraries append
- * a colon and a secret, because a key may contain a colon too.
- */
-export function headerKeyOf(request: IncomingMessage): string | undefined {
-  return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)
-}
-
-/** The write key in the query: the first value that is not empty. */
-export function queryKeyOf(query: unknown): string | undefined {
-  const { writeKey } = query as { readonly writeKey?: string | readonly string[] }
-  return [writeKey].flat().find(key => key !== undefined && key !== '')
-}
-
-const basicPattern = /^basic[ \t]+([a-z0-9+/_-]+={0,2})[ \t]*$/i
-
-function basicUser(authorization: string | undefined): string | undefined {
-  const encoded = basicPattern.exec(authorization ?? '')?.[1]
-  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString().split(':', 1)[0] || undefined
-}
-
-/**
- * The first value of a header that may occur several times. Node joins the values with `, `, but a
- * single value may also contain `, `. Only `headersDistinct` has the separate values.
- */
-function firstOf(request: IncomingMessage, name: string): string | undefined {
-  const joined = request.headers[name]
-  return typeof joined === 'string' && joined.includes(', ') ? request.headersDistinct[name]?.[0] : (joined as string)
-}

@@ -5,28 +5,29 @@ import type { HttpResponse } from './response-codes-and-bodies.ts'
 
 /**
  * Maximum number of concurrently unpacked bodies. Each needs about 200 KB outside of the memory
- * budget. Bodies without a known source have separate permits, so that they do not delay the
- * others.
+ * budget. Bodies of an unknown source have separate permits, so that they do not delay bodies of a
+ * known source.
  */
-const permits = { known: 12, unknown: 4 } as const
+const maxPermits = { known: 12, unknown: 4 } as const
 
 /**
- * The minimum cost of a body. The cost is otherwise the packed bytes and not the unpacked ones,
- * because empty deflate blocks unpack to nothing, but take the most time.
+ * Minimum cost of a body. The cost is the number of packed bytes, and the permits are divided
+ * fairly by cost. Unpacked bytes do not count: empty deflate blocks unpack to nothing, but take the
+ * most time.
  */
-const minCost = 1_024
+const minCostBytes = 1_024
 
 /** Why a body is not unpacked. `gone`: the connection has closed. */
 export type NotUnpacked = { readonly kind: 'refused'; readonly answer: HttpResponse } | { readonly kind: 'gone' }
 
-/** The permit of one body to be unpacked. */
+/** The permit to unpack one body. */
 export interface UnpackPermit {
   /**
    * Waits for the permit to unpack a body of `bytes` packed bytes. After `begun`, the caller must
    * call `end` when the unpacking has ended or failed.
    */
   begin(connection: Pick<Connection, 'onClosed'>, bytes: number): Promise<{ readonly kind: 'begun' } | NotUnpacked>
-  /** Refuses the body with `answer` if it waits for the permit. Otherwise returns false. */
+  /** If the body waits for the permit, refuses it with `answer`. Otherwise returns false. */
   refuse(answer: HttpResponse): boolean
   end(): void
 }
@@ -37,8 +38,8 @@ export interface UnpackPermit {
  * source.
  */
 export function createUnpackPermits(): (owner: BodyOwner) => UnpackPermit {
-  const known = new FairSemaphore(permits.known)
-  const unknown = new FairSemaphore(permits.unknown)
+  const known = new FairSemaphore(maxPermits.known)
+  const unknown = new FairSemaphore(maxPermits.unknown)
 
   return ({ sourceId, address }) => {
     const semaphore = sourceId === undefined ? unknown : known
@@ -54,7 +55,7 @@ export function createUnpackPermits(): (owner: BodyOwner) => UnpackPermit {
           }
           const request: PermitRequest = {
             group: sourceId ?? address,
-            cost: Math.max(bytes, minCost),
+            cost: Math.max(bytes, minCostBytes),
             before: undefined,
             after: undefined,
             begin: () => settle({ kind: 'begun' }),

@@ -20,12 +20,12 @@ export class Exemplars {
   }
 
   /** The OpenMetrics exemplar for the line of a bucket. */
-  of(bucket: number): string | undefined {
+  lineSuffixOf(bucket: number): string | undefined {
     const exemplar = this.#latest[bucket]
-    return exemplar && written(exemplar)
+    return exemplar && formatExemplar(exemplar)
   }
 }
 
 /** Formats an exemplar. Its label has 40 characters; OpenMetrics allows 128. */
-const written = ({ traceId, value, at }: Exemplar): string =>
+const formatExemplar = ({ traceId, value, at }: Exemplar): string =>
   ` # {trace_id="${traceId}"} ${value} ${(at / 1_000).toFixed(3)}`

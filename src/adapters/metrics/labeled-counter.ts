@@ -1,7 +1,7 @@
-import type { LabelSet } from '../../core/metrics/metric-spec.ts'
+import type { LabelSet } from '../../core/metrics/declare-metrics.ts'
 import type { Count, Counter } from '../../core/metrics/metrics.ts'
 import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts'
-import { foldings, type Labels, type SeriesBudget } from './series-budget.ts'
+import { type Labels, overflowVariants, type SeriesBudget } from './series-budget.ts'
 
 class Total implements Count {
   /** The text before the value in the exposition line of this count. */
@@ -27,7 +27,7 @@ class Branch {
   #others: Map<string, Branch> | undefined
 
   /** Returns the child for the value of the next label; creates it if needed. */
-  on(value: string): Branch {
+  childFor(value: string): Branch {
     if (value === this.#firstValue) return this.#first as Branch
     return this.#others?.get(value) ?? this.#grow(value)
   }
@@ -51,7 +51,7 @@ interface Deps {
   /** Label names, in the order of the exposition. */
   readonly names: readonly string[]
   /** The labels whose values `_other` replaces when the limit of series is reached. */
-  readonly folding: readonly string[]
+  readonly overflowLabels: readonly string[]
   readonly budget: SeriesBudget
 }
 
@@ -62,8 +62,8 @@ interface Deps {
 export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   readonly #deps: Deps
   /**
-   * The label names in the order of the tree. Those in `folding` come last, because they have many
-   * values: the tree then has fewer nodes.
+   * The label names in the order of the tree. Those in `overflowLabels` come last, because they
+   * have many values: the tree then has fewer nodes.
    */
   readonly #order: readonly string[]
   /**
@@ -75,15 +75,15 @@ export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    const { names, folding } = deps
-    this.#order = [...names.filter(name => !folding.includes(name)), ...folding]
+    const { names, overflowLabels } = deps
+    this.#order = [...names.filter(name => !overflowLabels.includes(name)), ...overflowLabels]
   }
 
   inc(labels: Labels, by?: number): void {
-    this.of(labels).inc(by)
+    this.withLabels(labels).inc(by)
   }
 
-  of(labels: Labels): Total {
+  withLabels(labels: Labels): Total {
     const branch = this.#branchOf(labels)
     branch.count ??= this.#newCount(labels)
     return branch.count
@@ -97,7 +97,7 @@ export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
 
   #branchOf(labels: Labels): Branch {
     let branch = this.#root
-    for (const name of this.#order) branch = branch.on(labels[name] ?? '')
+    for (const name of this.#order) branch = branch.childFor(labels[name] ?? '')
     return branch
   }
 
@@ -106,18 +106,18 @@ export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
    * values of one or more labels.
    */
   #newCount(labels: Labels): Total {
-    const { folding, budget } = this.#deps
-    const steps = foldings(labels, folding)
+    const { overflowLabels, budget } = this.#deps
+    const steps = overflowVariants(labels, overflowLabels)
     const at = steps.findIndex(
-      (step, folded) =>
-        folded === folding.length ||
+      (step, overflowing) =>
+        overflowing === overflowLabels.length ||
         this.#branchOf(step).count !== undefined ||
-        budget.hasRoom(folded + 1 < folding.length),
+        budget.hasRoom(overflowing + 1 < overflowLabels.length),
     )
     const branch = this.#branchOf(steps[at] as Labels)
-    if (at > 0) budget.folded()
+    if (at > 0) budget.overflowed()
     if (branch.count !== undefined) return branch.count
-    if (folding.length > 0) budget.take()
+    if (overflowLabels.length > 0) budget.take()
     branch.count = new Total(this.#headOf(steps[at] as Labels))
     this.#counts.push(branch.count)
     return branch.count

@@ -1,5 +1,5 @@
 import * as prom from 'prom-client'
-import type { LabelSet, MetricSpec } from '../../core/metrics/metric-spec.ts'
+import type { LabelSet, MetricSpec } from '../../core/metrics/declare-metrics.ts'
 import {
   type Counter,
   type Gauge,
@@ -13,7 +13,7 @@ import { type ExposedInstrument, textFormat } from './exposition-format.ts'
 import { LabeledCounter } from './labeled-counter.ts'
 import { openMetricsOf, openMetricsType } from './open-metrics.ts'
 import { PlainHistogram } from './plain-histogram.ts'
-import { foldingLabels, limitSeries, SeriesBudget } from './series-budget.ts'
+import { limitSeries, overflowLabelsOf, SeriesBudget } from './series-budget.ts'
 
 /** All metrics, including Node's runtime metrics, in one format. */
 export interface Exposition {
@@ -50,7 +50,7 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
     [key, createInstrument(spec, { registry, budget, own, wall })] as const
   const metrics = Object.fromEntries(Object.entries(metricSpecs).map(create)) as unknown as Metrics
   /** Refreshes the gauges and returns the exposition of prom-client's metrics. */
-  const rest = (): Promise<string> => {
+  const promClientText = (): Promise<string> => {
     for (const refresh of refreshers) refresh()
     metrics.series.set({}, budget.used)
     return registry.metrics()
@@ -58,10 +58,10 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   return {
     metrics,
     contentType: registry.contentType,
-    text: async () => [await rest(), ...own.map(shown => shown.text(textFormat))].join('\n'),
+    text: async () => [await promClientText(), ...own.map(shown => shown.text(textFormat))].join('\n'),
     openMetrics: {
       contentType: openMetricsType,
-      text: async () => openMetricsOf(await rest(), own),
+      text: async () => openMetricsOf(await promClientText(), own),
     },
     onCollect: refresh => {
       refreshers.push(refresh)
@@ -83,19 +83,19 @@ function createInstrument(
 ): Counter<LabelSet> | Gauge<LabelSet> | Histogram<LabelSet> | TracedHistogram<LabelSet> {
   const { kind, name, help, labels } = spec
   const labelNames = Object.keys(labels)
-  const folding = foldingLabels(labels)
+  const overflowLabels = overflowLabelsOf(labels)
   switch (kind) {
     case 'counter': {
-      const tally = new LabeledCounter({ name, help, names: labelNames, folding, budget })
-      // Prometheus sees no increase when a series first appears with a value above 0, so label sets
-      // that are few and fixed get a series with the value 0 now.
+      const tally = new LabeledCounter({ name, help, names: labelNames, overflowLabels, budget })
+      // Prometheus sees no increase when a series first appears with a value above 0. So if the
+      // label sets are few and fixed, their series begin with the value 0.
       for (const known of closedLabels(labels)) tally.inc(known, 0)
       own.push(tally)
       return tally
     }
     case 'gauge': {
       const gauge = new prom.Gauge({ name, help, labelNames, registers: [registry] })
-      return folding.length === 0 ? gauge : limitSeries(gauge, labelNames, budget)
+      return overflowLabels.length === 0 ? gauge : limitSeries(gauge, labelNames, budget)
     }
     case 'histogram': {
       // Each label set would need ten or more series.
@@ -108,7 +108,7 @@ function createInstrument(
   }
 }
 
-/** Maximum number of label sets for which a counter starts series at 0. */
+/** The series of a counter begin with the value 0 if it has at most this number of label sets. */
 const maxLabelSetsAtZero = 20
 
 /**
@@ -118,7 +118,7 @@ const maxLabelSetsAtZero = 20
 function closedLabels(labels: LabelSet): readonly Readonly<Record<string, string>>[] {
   let known: Record<string, string>[] = [{}]
   for (const [name, values] of Object.entries(labels)) {
-    if ('folds' in values) return []
+    if ('canOverflow' in values) return []
     known = known.flatMap(each => values.map(value => ({ ...each, [name]: value })))
   }
   return known.length > maxLabelSetsAtZero ? [] : known

@@ -1,4 +1,4 @@
-import type { LabelSet } from '../../core/metrics/metric-spec.ts'
+import type { LabelSet } from '../../core/metrics/declare-metrics.ts'
 import type { TracedHistogram } from '../../core/metrics/metrics.ts'
 import type { Exemplars } from './exemplars.ts'
 import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts'
@@ -41,7 +41,7 @@ export class PlainHistogram implements TracedHistogram<LabelSet>, ExposedInstrum
     let total = 0
     const lines = this.#counts.map((count, bucket) => {
       total += count
-      const exemplar = hasExemplars ? (exemplars?.of(bucket) ?? '') : ''
+      const exemplar = hasExemplars ? (exemplars?.lineSuffixOf(bucket) ?? '') : ''
       return `${name}_bucket{le="${bounds[bucket] ?? '+Inf'}"} ${total}${exemplar}\n`
     })
     return `${head(name, help, 'histogram')}\n${lines.join('')}${name}_sum ${this.#sum}\n${name}_count ${total}\n`

@@ -1,19 +1,19 @@
-import { type LabelSet, overflowLabelValue, seriesBudget } from '../../core/metrics/metric-spec.ts'
+import { type LabelSet, overflowLabelValue, seriesBudget } from '../../core/metrics/declare-metrics.ts'
 import type { Gauge } from '../../core/metrics/metrics.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
 /** The names of the labels whose values `_other` may replace, in the order of `labels`. */
-export const foldingLabels = (labels: LabelSet): readonly string[] =>
-  Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
+export const overflowLabelsOf = (labels: LabelSet): readonly string[] =>
+  Object.entries(labels).flatMap(([name, values]) => ('canOverflow' in values && values.canOverflow ? [name] : []))
 
 /**
- * Returns the label set and one variant for each label in `folding`. Each variant replaces one more
- * value with `_other`, from the last label on.
+ * Returns the label set, and then one variant for each label in `overflowLabels`. The first variant
+ * has `_other` as the value of the last label, the second as the values of the last two, and so on.
  */
-export function foldings(labels: Labels, folding: readonly string[]): readonly Labels[] {
+export function overflowVariants(labels: Labels, overflowLabels: readonly string[]): readonly Labels[] {
   const steps = [labels]
-  for (const name of folding.toReversed()) steps.push({ ...steps.at(-1), [name]: overflowLabelValue })
+  for (const name of overflowLabels.toReversed()) steps.push({ ...steps.at(-1), [name]: overflowLabelValue })
   return steps
 }
 
@@ -23,11 +23,11 @@ export function foldings(labels: Labels, folding: readonly string[]): readonly L
  */
 export class SeriesBudget {
   #used = 0
-  /** Called for each label set without a series of its own. */
-  readonly #onFolded: () => void
+  /** Called for each label set that gets no series of its own because of the limit. */
+  readonly #onOverflow: () => void
 
-  constructor(onFolded: () => void) {
-    this.#onFolded = onFolded
+  constructor(onOverflow: () => void) {
+    this.#onOverflow = onOverflow
   }
 
   get used(): number {
@@ -36,11 +36,11 @@ export class SeriesBudget {
 
   /**
    * Whether the limit allows one more series.
-   * @param isDetailed whether `_other` could still replace at least two labels; the limit is then
-   * lower
+   * @param isDetailed whether the series has at least two labels whose values `_other` could still
+   * replace; a lower limit then applies
    */
   hasRoom(isDetailed: boolean): boolean {
-    return this.#used < (isDetailed ? seriesBudget.detailed : seriesBudget.folding)
+    return this.#used < (isDetailed ? seriesBudget.maxBeforeWebhookOverflows : seriesBudget.maxOverflowing)
   }
 
   take(): void {
@@ -51,8 +51,8 @@ export class SeriesBudget {
     this.#used -= count
   }
 
-  folded(): void {
-    this.#onFolded()
+  overflowed(): void {
+    this.#onOverflow()
   }
 }
 
@@ -63,8 +63,10 @@ export class SeriesBudget {
 export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
   const shown = new Set<string>()
   let hidden = new Set<string>()
-  /** The label sets for which `SeriesBudget.folded` was already called. */
-  let counted = new Set<string>()
+  /**
+   * Label sets that were hidden before the last `reset`; `overflowed` was already called for them.
+   */
+  let hiddenBeforeReset = new Set<string>()
   const admit = (key: string): boolean => {
     if (shown.has(key)) return true
     if (hidden.has(key)) return false
@@ -73,7 +75,7 @@ export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], bu
       shown.add(key)
       return true
     }
-    if (!counted.has(key)) budget.folded()
+    if (!hiddenBeforeReset.has(key)) budget.overflowed()
     hidden.add(key)
     return false
   }
@@ -84,7 +86,7 @@ export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], bu
     reset() {
       budget.release(shown.size)
       shown.clear()
-      counted = hidden
+      hiddenBeforeReset = hidden
       hidden = new Set()
       gauge.reset()
     },

@@ -23,7 +23,7 @@ const deadLetter = z.object({
   position: place.optional(),
 })
 /** A dead letter as the API lists it. */
-export type ListedByApi = z.infer<typeof deadLetter>
+export type ShownDeadLetter = z.infer<typeof deadLetter>
 
 const page = z.object({
   deadLetters: z.array(z.looseObject(deadLetter.shape)),
@@ -32,10 +32,10 @@ const page = z.object({
 })
 
 export interface ListedDeadLetters {
-  readonly deadLetters: readonly ListedByApi[]
+  readonly deadLetters: readonly ShownDeadLetter[]
   /**
-   * Whether the list may contain replayed dead letters, because the operator service's index of
-   * them is full.
+   * Whether the list may contain replayed dead letters: the operator service recognises them by an
+   * index, and the index is full.
    */
   readonly isPartial: boolean
 }
@@ -110,7 +110,7 @@ type Query = Readonly<Record<string, string | undefined>>
  * The requests to the operator API about messages, dead letters and the ledger. All methods throw
  * `OperatorApiFailed`.
  */
-export interface MessageAndDeadLetterClient {
+export interface MessageDeadLetterLedgerClient {
   message(id: string, query: Query): Promise<ShownTimeline | Refused>
   /** The newest dead letters, at most `limit`, read page by page. */
   deadLetters(query: Query, limit: number): Promise<ListedDeadLetters | Refused>
@@ -121,10 +121,10 @@ const pageSize = 500
 /** Maximum number of repeated requests for a page that the service could not read in time. */
 const maxRepeats = 3
 
-export function createMessageAndDeadLetterClient(
+export function createMessageDeadLetterLedgerClient(
   address: OperatorAddress,
   { signal }: { readonly signal: AbortSignal },
-): MessageAndDeadLetterClient {
+): MessageDeadLetterLedgerClient {
   async function ask<T>(path: string, query: Query, schema: z.ZodType<T>): Promise<T | Refused> {
     const given = new URLSearchParams()
     for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, value)
@@ -150,13 +150,13 @@ export function createMessageAndDeadLetterClient(
     ledger: query => ask('/v1/ledger', query, ledger),
     message: (id, query) => ask(`/v1/messages/${encodeURIComponent(id)}`, query, timeline),
     async deadLetters(query, limit) {
-      const all: ListedByApi[] = []
+      const all: ShownDeadLetter[] = []
       let after: string | undefined
       let isPartial = false
       do {
         const size = String(Math.min(pageSize, limit - all.length))
         const found = await pageOf({ ...query, after, limit: size })
-        // `not_found`: the URL is of another service, or of a version without this route.
+        // `not_found`: the URL belongs to another service, or to a Hookline without this route.
         if ('kind' in found && found.code === 'not_found') throw badResponse(address.url, 404)
         if ('kind' in found) return found
         all.push(...found.deadLetters)

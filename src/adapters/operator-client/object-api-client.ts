@@ -86,7 +86,7 @@ const results = z.object({
   deadLettered: z.number(),
   dropped: z.number(),
 })
-/** The status of a destination. The command prints unknown fields too, with `--json`. */
+/** The status of a destination. Unknown fields are kept, because `--json` prints them too. */
 const destinationStatus = z.looseObject({
   id: z.string(),
   state: z.string(),
@@ -160,7 +160,7 @@ export function createObjectApiClient(address: OperatorAddress, limits: RequestL
       const query = queryOf({ ...filter, after, limit: String(pageSize) })
       const request = { method: 'GET', path: `/v1/${kind}s${query}` } as const
       const found = kind === 'source' ? await ask(request, pages.source) : await ask(request, pages.destination)
-      // `not_found`: the URL is of another service, or of a version without these routes.
+      // `not_found`: the URL belongs to another service, or to a Hookline without these routes.
       if ('kind' in found && found.code === 'not_found') throw badResponse(address.url, 404)
       if ('kind' in found) return found
       objects.push(...('sources' in found ? found.sources : found.destinations))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isTlsFailure } from '../../core/delivery/outcomes-reasons-and-classification.ts'
-import { parsedJson } from '../../core/message/json.ts'
+import { jsonValueIn } from '../../core/message/json.ts'
 import type { Secret } from '../../core/secret.ts'
 
 /** The URL of the operator API, and the operator key to send. */
@@ -19,7 +19,10 @@ export interface OperatorRequest {
 }
 
 const problem = z.object({ path: z.string(), message: z.string(), hint: z.string() })
-/** A problem in the document of a request. `path` is formatted, for example `webhooks[0].url`. */
+/**
+ * A problem that the API found in the body of a request. `path` is the field with the problem, for
+ * example `webhooks[0].url`.
+ */
 export type AnsweredProblem = z.infer<typeof problem>
 
 const refusal = z.object({ code: z.string(), message: z.string(), problems: z.array(problem).default([]) })
@@ -38,8 +41,8 @@ export interface Refused {
 export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown } | Refused
 
 /**
- * The operator API could not be used. `code` is one of these, or the code of an error response.
- * After those with *, the service may have carried out the request.
+ * The operator API could not be used. `code` is one of the codes below, or the code of an error
+ * response. After a code with *, the service may have carried out the request.
  * - `unreachable`: no connection could be opened.
  * - `no_response`*: the connection broke, or a proxy got no response.
  * - `timeout`*: no response arrived in time.
@@ -60,8 +63,8 @@ export class OperatorApiFailed extends Error {
  * HTTP statuses of errors in the content of a request, for example an unknown destination. All
  * other error statuses concern the client or the service.
  */
-const objectStatuses: readonly number[] = [400, 404, 409, 412, 413, 422, 428]
-/** HTTP statuses of a proxy while the service does not respond. */
+const contentErrorStatuses: readonly number[] = [400, 404, 409, 412, 413, 422, 428]
+/** HTTP statuses with which a proxy responds while it gets no response from the service. */
 const proxyStatuses: readonly number[] = [502, 503, 504]
 
 export interface RequestLimits {
@@ -97,7 +100,7 @@ export async function sendToOperator(
         ...headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
-      // Another server must not get the key.
+      // Do not follow redirects, because another server must not get the key.
       redirect: 'manual',
       signal: AbortSignal.any([limit, signal]),
     })
@@ -111,7 +114,7 @@ export async function sendToOperator(
       throw new OperatorApiFailed('timeout', `no response from ${url} within ${timeoutMs / 1_000} s${advice}`, error)
     throw connectionFailure(url, error, advice)
   }
-  const parsed = parsedJson(text)
+  const parsed = jsonValueIn(text)
   if (response.status === 204) return { kind: 'answered', body: {} }
   if (response.ok && parsed !== undefined) return { kind: 'answered', body: parsed }
   const refused = refusal.safeParse(parsed)
@@ -121,7 +124,7 @@ export async function sendToOperator(
       `a proxy at ${url} responded with status ${response.status}, because it got no response from the operator service${advice}`,
     )
   if (!refused.success) throw badResponse(url, response.status)
-  if (objectStatuses.includes(response.status)) return { kind: 'refused', ...refused.data }
+  if (contentErrorStatuses.includes(response.status)) return { kind: 'refused', ...refused.data }
   throw failedWith(url, response, refused.data)
 }
 
@@ -150,7 +153,7 @@ function connectionFailure(url: string, error: unknown, advice: string): Operato
 export const badResponse = (url: string, status: number): OperatorApiFailed =>
   new OperatorApiFailed(
     'bad_response',
-    `the server at ${url} (status ${status}) did not respond as an operator API does; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service`,
+    `the response of the server at ${url} (status ${status}) is not a response of the operator API; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service`,
   )
 
 function failedWith(url: string, { status, headers }: Response, { code, message }: z.infer<typeof refusal>) {
@@ -168,7 +171,7 @@ function failedWith(url: string, { status, headers }: Response, { code, message 
         `the operator API rejects the requests of this command for ${headers.get('retry-after') ?? '1'} s, because too many requests had a wrong operator key; check the key, wait, then run the command again`,
       )
     default:
-      // The message is shown within a longer line.
+      // The final full stop is removed, because the text can continue after the message.
       return new OperatorApiFailed(
         code,
         `the operator API responded with status ${status} (${code}): ${message.replace(/\.$/, '')}`,

@@ -28,7 +28,7 @@ import { durationMs } from '../../core/time.ts'
 import { formatTraceparent, parseTraceparent, type TraceContext } from '../../core/trace/context.ts'
 import type { Span, SpanStart, Tracer } from '../../core/trace/tracer.ts'
 import { within } from '../../core/within-time-limit.ts'
-import { createSpanProcessor } from './span-export.ts'
+import { createSpanProcessor } from './span-processor.ts'
 
 /** How long `stop` waits for a tracing backend that does not respond. */
 const stopLimit = durationMs(2_000)
@@ -57,7 +57,7 @@ export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): 
   return {
     tracer,
     stop() {
-      // The lost spans were already logged.
+      // Ignore the error, because the span processor has already logged the lost spans.
       const sent = processor.shutdown().catch(() => undefined)
       return within(deps.clock, stopLimit, sent, () => undefined)
     },
@@ -74,13 +74,13 @@ export function createTracer(processor: SpanProcessor, sample: number, version: 
   return {
     start({ name, kind, facts, parent, follows }: SpanStart): Span {
       const before = parent ?? follows
-      const place = before && placeOf(before)
+      const spanContext = before && spanContextOf(before)
       // The span `parent` or `follows` was not sampled, so this span is not created. The caller
       // gets the context of that span, so that further spans are not sampled either.
-      if (before !== undefined && place?.traceFlags === TraceFlags.NONE) return unkept(before)
-      const isPart = parent !== undefined && place !== undefined
-      const links = isPart || place === undefined ? [] : [{ context: place }]
-      const context = isPart ? trace.setSpanContext(ROOT_CONTEXT, place) : ROOT_CONTEXT
+      if (before !== undefined && spanContext?.traceFlags === TraceFlags.NONE) return unsampledSpan(before)
+      const isPart = parent !== undefined && spanContext !== undefined
+      const links = isPart || spanContext === undefined ? [] : [{ context: spanContext }]
+      const context = isPart ? trace.setSpanContext(ROOT_CONTEXT, spanContext) : ROOT_CONTEXT
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes: facts, links }, context)
       return {
         get context() {
@@ -103,7 +103,7 @@ const kinds = {
   client: SpanKind.CLIENT,
 } as const satisfies Record<SpanStart['kind'], SpanKind>
 
-const unkept = (context: TraceContext): Span => ({ context, end: () => undefined })
+const unsampledSpan = (context: TraceContext): Span => ({ context, end: () => undefined })
 
 /**
  * Samples a share of the traces that begin in this process. The decision applies to all spans of
@@ -111,16 +111,16 @@ const unkept = (context: TraceContext): Span => ({ context, end: () => undefined
  */
 function samplerOf(sample: number): Sampler {
   const ratio = new TraceIdRatioBasedSampler(sample)
-  const kept = { decision: SamplingDecision.RECORD_AND_SAMPLED }
+  const sampled = { decision: SamplingDecision.RECORD_AND_SAMPLED }
   return {
-    // A parent or linked span was always sampled, because otherwise `start` creates no span.
+    // A parent or linked span was sampled: if it was not, `start` does not create this span.
     shouldSample: (context, traceId, _name, _kind, _facts, links) =>
-      links.length > 0 || trace.getSpanContext(context) !== undefined ? kept : ratio.shouldSample(context, traceId),
+      links.length > 0 || trace.getSpanContext(context) !== undefined ? sampled : ratio.shouldSample(context, traceId),
     toString: () => `Beginner{${ratio}}`,
   }
 }
 
-function placeOf({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
+function spanContextOf({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
   const parsed = parseTraceparent(traceparent)
   if (parsed === undefined) return undefined
   const { traceId, spanId, isSampled } = parsed

@@ -17,8 +17,9 @@ const activityIn: Record<ConnectionPhase, string> = {
 }
 
 /**
- * The result of a request that reached its deadline. If the proxy was connecting to the endpoint
- * (`tunnel`), the phase is `deadline`, because the endpoint is usually the cause.
+ * The result of a request that reached its deadline in `phase`. The result has the phase `proxy`
+ * only if Hookline was connecting to the proxy. If the proxy was connecting to the endpoint
+ * (`tunnel`), the result has the phase `deadline`, because the endpoint is usually the cause.
  */
 export const timeoutResult = (phase: ConnectionPhase, after: string): Failed => ({
   kind: 'failed',
@@ -35,7 +36,8 @@ export function failureOf(error: Error, phase: ConnectionPhase): Failed {
 
 /**
  * Maps error codes of got and undici to Node's codes, so that operators see the same codes with
- * both, except for syntax errors: undici reports no specific code.
+ * both clients. The only exception: got reports a specific code for each syntax error, undici does
+ * not.
  */
 const nodeCodes: ReadonlyMap<string, string> = new Map([
   // The connection closed inside the response head.

@@ -58,13 +58,13 @@ export interface ConnectionsProgress {
   /** Milliseconds since the connection attempt began. */
   age(socket: object): number
   /**
-   * The phase of the request's connection; `exchange` if the connection was reused. Without a
-   * `request`, it is also `exchange`: the request could not be created.
+   * The phase of the request's connection. It is `exchange` if the connection was reused, or if
+   * `request` is `undefined` because the request could not be created.
    */
   phaseOf(request: ClientRequest | undefined): ConnectionPhase
   /**
-   * Whether the request uses a reused connection, and no byte of the response has arrived. The
-   * server may have closed the connection before it got the request.
+   * Whether the request uses a reused connection, and no byte of the response has arrived. If the
+   * request then fails, the server may have closed the connection before the request arrived.
    */
   isUntouchedReuse(request: ClientRequest | undefined): boolean
 }
@@ -93,7 +93,7 @@ export function createConnectionsProgress(clock: Pick<Clock, 'monotonic'>): Conn
     },
     isUntouchedReuse(request) {
       if (!request?.reusedSocket) return false
-      // Without a socket: the connection broke before Node assigned it to the request.
+      // If the request has no socket, the connection broke before Node assigned it to the request.
       return !request.socket || known.get(request.socket)?.received === 0
     },
   }

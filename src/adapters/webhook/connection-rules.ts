@@ -41,7 +41,10 @@ export class UnusableIdentity extends Error {
   }
 }
 
-/** The connection rules for one value of the `network` settings. New settings have new rules. */
+/**
+ * The rules for connections (addresses, ports, proxy, TLS) that follow from the `network` settings.
+ * A change of these settings needs new rules.
+ */
 export interface ConnectionRules {
   /**
    * Checks the port, and the host if it is an IP address, for which Node does not call `lookup`.
@@ -168,8 +171,8 @@ function nonEmpty(host: string, addresses: readonly LookupAddress[]): LookupAddr
 
 function contextOfIdentity(network: NetworkSettings, identity: TlsIdentity): SecureContext {
   try {
-    // Check the certificate alone, which takes 1 ms. With an invalid one, each attempt would
-    // otherwise take 30 ms, because OpenSSL parses the CAs first.
+    // Check the certificate without the CAs, which takes 1 ms. Otherwise each attempt with an
+    // invalid certificate would take 30 ms, because OpenSSL parses the CAs before the certificate.
     createSecureContext(certificateOf(identity))
     return contextOf(network, identity)
   } catch (error) {

@@ -6,10 +6,10 @@ import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { UrlParts } from '../../core/network/url.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
-import type { OpenConnections } from './close-longest-idle-connections.ts'
 import type { ConnectionsProgress, FollowedConnection } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
 import { idleTimeoutMs, maxAgeMs, maxOpen } from './http-client-limits.ts'
+import type { ConnectionLimit } from './open-connection-limit.ts'
 import { createPoolGenerations, type PoolGeneration } from './pool-generations.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
@@ -32,16 +32,16 @@ export interface Agents {
    */
   fresh(identity: TlsIdentity | undefined): AgentPair
   /**
-   * Whether `shared` has more idle connections to this endpoint than the number of expected
-   * requests (`expect`) of all identities.
+   * Whether `shared` has more idle connections to this endpoint than `reserveIdle` has reserved.
+   * The reservations of all identities count, because they are not stored by identity.
    * @throws UnusableIdentity
    */
   hasIdle(endpoint: Endpoint, identity: TlsIdentity | undefined): boolean
   /**
-   * Counts a request before the HTTP client `got` passes it to an agent. Call the returned function
-   * when the agent has the request, or the request has ended.
+   * Reserves an idle connection for a request before the HTTP client `got` passes it to an agent.
+   * Call the returned function when the agent has the request, or the request has ended.
    */
-  expect(endpoint: Endpoint): () => void
+  reserveIdle(endpoint: Endpoint): () => void
   /** Closes idle connections. A connection in use is closed when its request ends. */
   close(): void
 }
@@ -64,7 +64,7 @@ class AgentGeneration implements PoolGeneration {
   readonly fresh: AgentPair
   readonly #rules: ConnectionRules
   readonly #connections: ConnectionsProgress
-  readonly #open: OpenConnections
+  readonly #connectionLimit: ConnectionLimit
   readonly #endpoints: TlsEndpoints
   /**
    * The idle connections by endpoint. Endpoints come from the configuration, so their number is
@@ -78,11 +78,11 @@ class AgentGeneration implements PoolGeneration {
   constructor(
     rules: ConnectionRules,
     { connections, clock }: Pick<Deps, 'connections' | 'clock'>,
-    open: OpenConnections,
+    connectionLimit: ConnectionLimit,
   ) {
     this.#rules = rules
     this.#connections = connections
-    this.#open = open
+    this.#connectionLimit = connectionLimit
     this.#endpoints = new TlsEndpoints(() => clock.monotonic())
     this.shared = this.#pair(true)
     this.fresh = this.#pair(false)
@@ -110,8 +110,8 @@ class AgentGeneration implements PoolGeneration {
   }
 
   /**
-   * Overrides the agent's methods: checks the address and port of a new connection and the age of a
-   * kept one, and notes idle connections.
+   * Overrides methods of the agent: checks the address and port of a new connection, keeps a
+   * connection for reuse only until its maximum age, and tracks the idle connections.
    */
   #guard<A extends http.Agent>(agent: A, isTls: boolean): A {
     const dial = agent.createConnection.bind(agent)
@@ -152,13 +152,13 @@ class AgentGeneration implements PoolGeneration {
       if (isKept) {
         this.#idleSets.get(socket)?.add(socket)
         // `becameIdle` may destroy this socket.
-        this.#open.becameIdle(socket)
+        this.#connectionLimit.becameIdle(socket)
       }
       return isKept && !socket.destroyed
     }
     const reuseSocket: typeof reuse = (socket, request) => {
       this.#connections.noteReuse(socket)
-      this.#open.reused(socket)
+      this.#connectionLimit.reused(socket)
       this.#idleSets.get(socket as Socket)?.delete(socket as Socket)
       reuse(socket, request)
     }
@@ -175,9 +175,9 @@ class AgentGeneration implements PoolGeneration {
     this.#idle.set(key, idle)
     this.#idleSets.set(socket, idle)
     this.#connections.follow(socket, connection)
-    this.#open.opened()
+    this.#connectionLimit.opened()
     socket.once('close', () => {
-      this.#open.closed(socket)
+      this.#connectionLimit.closed(socket)
       idle.delete(socket)
     })
     return socket
@@ -198,24 +198,24 @@ interface Deps {
 export function createAgents({ network, resolve, connections, clock }: Deps): Agents {
   const generations = createPoolGenerations(
     { network, resolve, clock },
-    (rules, open) => new AgentGeneration(rules, { connections, clock }, open),
+    (rules, connectionLimit) => new AgentGeneration(rules, { connections, clock }, connectionLimit),
   )
-  /** The number of expected requests by endpoint. */
-  const expected = new Map<string, number>()
+  /** The number of reserved idle connections by endpoint. */
+  const reserved = new Map<string, number>()
 
   return {
     shared: identity => generations.current(identity).shared,
     fresh: identity => generations.current(identity).fresh,
     hasIdle: (endpoint, identity) =>
-      generations.current(identity).idle(endpoint) > (expected.get(keyOf(endpoint)) ?? 0),
-    expect(endpoint) {
+      generations.current(identity).idle(endpoint) > (reserved.get(keyOf(endpoint)) ?? 0),
+    reserveIdle(endpoint) {
       const key = keyOf(endpoint)
-      const add = (count: number) => expected.set(key, (expected.get(key) ?? 0) + count)
+      const add = (count: number) => reserved.set(key, (reserved.get(key) ?? 0) + count)
       add(1)
-      let isExpected = true
+      let isReserved = true
       return () => {
-        if (isExpected) add(-1)
-        isExpected = false
+        if (isReserved) add(-1)
+        isReserved = false
       }
     },
     close: () => generations.close(),

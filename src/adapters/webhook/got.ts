@@ -39,7 +39,7 @@ export function createGotTransport(deps: TransportDeps): WebhookTransport {
 interface ExchangeDeps {
   readonly agents: Agents
   readonly connections: ConnectionsProgress
-  /** `undefined` when the text is not an HTTP or HTTPS URL. */
+  /** Returns the parts of a URL; `undefined` if the text is not an HTTP or HTTPS URL. */
   readonly partsOf: (url: string) => UrlParts | undefined
 }
 
@@ -53,9 +53,10 @@ function rememberedParts(): ExchangeDeps['partsOf'] {
 }
 
 /**
- * A request with got. The body is written to the stream: got would send a body option in chunks,
- * and destroy the connection on a response between two chunks. With the option `request`, got adds
- * no headers and keeps the case of header names.
+ * A request with got. This class writes the body to got's stream: with the option `body`, got would
+ * send the body in chunks, and destroy the connection if a response came between two chunks. This
+ * class creates Node's request itself (option `request`), because got would add headers and change
+ * the case of header names.
  */
 class GotExchange implements Exchange {
   readonly #call: WebhookCall
@@ -69,8 +70,10 @@ class GotExchange implements Exchange {
   #answer: CallResult | undefined
   /** The first `keepBodyBytes` bytes of the body; `undefined` if the caller does not need them. */
   #kept: KeptBody | undefined
-  /** Called when the agent gets the request, or when the request ends earlier. */
-  #endExpectation: (() => void) | undefined
+  /**
+   * Returned by `Agents.reserveIdle`. Called when the agent gets the request, or the request ends.
+   */
+  #endReservation: (() => void) | undefined
   #isRepeated = false
   #hasEnded = false
 
@@ -88,7 +91,7 @@ class GotExchange implements Exchange {
     this.#request = undefined
     this.#tunnel = undefined
     const parts = this.#deps.partsOf(this.#call.url)
-    if (parts !== undefined && !this.#isRepeated) this.#endExpectation = this.#deps.agents.expect(parts)
+    if (parts !== undefined && !this.#isRepeated) this.#endReservation = this.#deps.agents.reserveIdle(parts)
     const stream = client.stream(this.#call.url, { request: () => this.#send() })
     this.#stream = stream
     stream.on('error', error => this.#fail(error))
@@ -106,7 +109,10 @@ class GotExchange implements Exchange {
     this.#drop()
   }
 
-  /** The phase of the request's connection. The request has no socket until its tunnel is open. */
+  /**
+   * The phase of the request's connection. While a tunnel is being opened, the request has no
+   * socket yet, so the phase is that of the tunnel.
+   */
   get #phase(): ConnectionPhase {
     const tunnel = this.#request?.socket ? undefined : this.#tunnel
     return tunnel?.phase ?? this.#deps.connections.phaseOf(this.#request)
@@ -130,7 +136,7 @@ class GotExchange implements Exchange {
       },
     }
     const request = (isTls ? https : http).request(options)
-    this.#endExpectation?.()
+    this.#endReservation?.()
     let interim = 0
     request.on('information', () => {
       if (++interim > maxInterimResponses)
@@ -214,7 +220,7 @@ class GotExchange implements Exchange {
   #end(): void {
     if (this.#hasEnded || this.#answer === undefined) return
     this.#hasEnded = true
-    this.#endExpectation?.()
+    this.#endReservation?.()
     this.#callEnd.ended(this.#kept?.addTo(this.#answer) ?? this.#answer)
   }
 }

@@ -2,9 +2,9 @@ import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { isSameValue } from '../../core/settings/settings-change.ts'
-import { OpenConnections } from './close-longest-idle-connections.ts'
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
 import { maxAgeMs } from './http-client-limits.ts'
+import { ConnectionLimit } from './open-connection-limit.ts'
 import type { Resolve } from './resolver.ts'
 
 /** The connections for one value of the network settings and one TLS identity. */
@@ -42,18 +42,18 @@ interface Identified<G> {
  */
 export function createPoolGenerations<G extends PoolGeneration>(
   { network, resolve, clock }: Deps,
-  make: (rules: ConnectionRules, open: OpenConnections) => G,
+  make: (rules: ConnectionRules, connectionLimit: ConnectionLimit) => G,
 ): PoolGenerations<G> {
-  const open = new OpenConnections()
+  const connectionLimit = new ConnectionLimit()
   const identified = new Map<string, Identified<G>>()
   let settings = network()
   let rules = createConnectionRules(settings, resolve)
-  let generation = make(rules, open)
+  let generation = make(rules, connectionLimit)
   let isClosed = false
   let sweptAt = clock.monotonic()
 
   function create(own: ConnectionRules): G {
-    const created = make(own, open)
+    const created = make(own, connectionLimit)
     if (isClosed) created.retire()
     return created
   }

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import http, { type IncomingMessage } from 'node:http'
 import net, { isIP, type LookupFunction, type Socket } from 'node:net'
 import tls, { type SecureContext } from 'node:tls'
-import { judgeConnectResponse } from '../../core/network/proxy-connect-response.ts'
+import { judgeConnectResponse } from '../../core/network/judge-proxy-connect-response.ts'
 import { partsOf, type UrlParts } from '../../core/network/url.ts'
 import type { ProxySettings } from '../../core/settings/settings.ts'
 import type { CallPhase } from '../../core/webhook-ports.ts'
@@ -12,7 +12,7 @@ import { isLoopbackName } from './resolver.ts'
 import { serverNameOf } from './tls-endpoint-state.ts'
 
 /**
- * No tunnel could be opened, or it cannot be used:
+ * A tunnel could not be opened, or cannot be used. `phase` says why:
  * - `proxy`: the proxy failed or refused.
  * - `connect`: the proxy cannot reach the endpoint.
  * - `exchange`: bytes arrived before a request was sent.
@@ -36,7 +36,10 @@ export interface OpeningTunnel {
   cancel(): void
 }
 
-/** One callback is called, once, and only after `open` has returned; none after `cancel`. */
+/**
+ * Exactly one of the two callbacks is called, once, after `open` has returned. After `cancel`,
+ * neither is called.
+ */
 export interface TunnelCallbacks {
   /** Called when the socket is connected to the endpoint. */
   onOpen(socket: Socket): void
@@ -106,7 +109,7 @@ class TunnelInProgress implements OpeningTunnel {
 
   start(host: string): this {
     const { proxy, lookup } = this.#deps
-    // The proxy would resolve a loopback name to its own machine.
+    // Always resolve a loopback name here: the proxy would resolve it to the proxy's machine.
     const resolvesHere = isIP(host) === 0 && (proxy.resolve === 'local' || isLoopbackName(host))
     if (resolvesHere) {
       this.phase = 'dns'

@@ -11,7 +11,7 @@ export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
 
 export interface NameSources {
   hostsFile(): Promise<string>
-  /** Queries the name servers with c-ares, without a thread. */
+  /** Queries the name servers with c-ares, which needs no libuv thread. */
   query(name: string, family: 4 | 6): Promise<readonly string[]>
   /** Calls getaddrinfo, which holds one of the few libuv threads until it returns. */
   system(name: string): Promise<readonly LookupAddress[]>
@@ -31,7 +31,7 @@ export interface Resolver {
  * How long a result is cached, so that a burst of new connections causes one query. The time is
  * short, so that a DNS change takes effect soon.
  */
-const keptMs = 5_000
+const cacheMs = 5_000
 /**
  * Maximum addresses per family. Each new connection checks all of them, and a customer's name
  * servers can return thousands.
@@ -45,8 +45,11 @@ const queryTimeoutMs = 1_000
  * Error codes after which getaddrinfo is not tried: it would query the same servers, and hold a
  * thread.
  */
-const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
-/** The cache keys of the hosts file and of the last reload. No host name contains a slash. */
+const codesWithoutFallback = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
+/**
+ * The cache keys of the hosts file and of the last reload. They differ from all other keys, because
+ * no host name contains a slash.
+ */
 const hosts = '/etc/hosts'
 const reloading = '/etc/resolv.conf'
 const loopback: readonly LookupAddress[] = [
@@ -83,44 +86,43 @@ export function systemSources(read = (path: string) => readFile(path, 'utf8')): 
 }
 
 /**
- * Creates a resolver in which a host name whose name server does not respond delays no other host
- * name (docs/decisions/0003-dns-resolution.md).
+ * Creates a resolver. If the name server of a host name does not respond, the resolution of other
+ * host names is not delayed (docs/decisions/0003-dns-resolution.md).
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   /**
-   * The cache: addresses by host name, the hosts file under `hosts`, and the last reload of
-   * /etc/resolv.conf under `reloading`. Host names come only from the configuration, so they are
-   * few.
+   * Addresses by host name, the hosts file under `hosts`, and the last reload of /etc/resolv.conf
+   * under `reloading`. Host names come only from the configuration, so they are few.
    */
-  const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
+  const cache = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 
   /**
-   * Returns the result of `ask`, which concurrent callers share. It is then cached for `keptMs`,
-   * unless it is an error.
+   * Returns the result of `ask`. Concurrent callers share one call of `ask`. Its result is then
+   * cached for `cacheMs`, but an error is not cached.
    */
-  function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
-    const known = kept.get(key)
+  function shareAndCache<T>(key: string, ask: () => Promise<T>): Promise<T> {
+    const known = cache.get(key)
     if (known !== undefined && clock.monotonic() < known.until) return known.answer as Promise<T>
     const answer = ask()
-    kept.set(key, { until: Number.POSITIVE_INFINITY, answer })
+    cache.set(key, { until: Number.POSITIVE_INFINITY, answer })
     answer.then(
-      () => kept.set(key, { until: clock.monotonic() + keptMs, answer }),
-      () => kept.delete(key),
+      () => cache.set(key, { until: clock.monotonic() + cacheMs, answer }),
+      () => cache.delete(key),
     )
     return answer
   }
 
   async function find(name: string): Promise<readonly LookupAddress[]> {
-    const listed = listedIn(await once(hosts, sources.hostsFile), name)
+    const listed = listedIn(await shareAndCache(hosts, sources.hostsFile), name)
     if (listed.length > 0) return listed
-    // Only getaddrinfo uses the search list of the operating system.
+    // A name without a dot needs the search list of the operating system. Only getaddrinfo uses it.
     if (!name.includes('.')) return sources.system(name)
     try {
       return await queryBoth(name)
     } catch (error) {
       // The name servers may have been replaced. Only later queries use the new ones.
-      void once(reloading, sources.reload)
-      if (hopeless.has(codeOf(error))) throw error
+      void shareAndCache(reloading, sources.reload)
+      if (codesWithoutFallback.has(codeOf(error))) throw error
       return sources.system(name)
     }
   }
@@ -134,7 +136,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
     const finish = () => {
       endGrace?.()
       if (found.length > 0) resolve(found.toSorted((a, b) => a.family - b.family))
-      else reject(errors.find(error => hopeless.has(codeOf(error))) ?? errors[0] ?? notFound(name))
+      else reject(errors.find(error => codesWithoutFallback.has(codeOf(error))) ?? errors[0] ?? notFound(name))
     }
     const ended = () => {
       unanswered--
@@ -164,7 +166,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
       // RFC 6761: these names are never sent to a name server.
       if (isLoopbackName(name)) return Promise.resolve(loopback)
       if (name === 'invalid' || name.endsWith('.invalid')) return Promise.reject(notFound(name))
-      return once(name, async () => limited(await find(name)))
+      return shareAndCache(name, async () => limited(await find(name)))
     },
     close: () => sources.cancel(),
   }

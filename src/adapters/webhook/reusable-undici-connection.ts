@@ -31,7 +31,7 @@ interface Deps {
   readonly onClose: (connection: UndiciConnection) => void
 }
 
-/** undici's options. It has no timeouts, because Hookline sets a deadline for each request. */
+/** undici's options. Its request timeouts are off: Hookline sets a deadline for each request. */
 const options = {
   allowH2: false,
   pipelining: 1,
@@ -66,7 +66,10 @@ export class UndiciConnection {
     this.#client = new Client(origin.url, { ...options, connect: (_options, onEnd) => this.#dial(onEnd) })
   }
 
-  /** Sends a request, after the previous one has ended. Errors that the handler throws are lost. */
+  /**
+   * Sends a request. Call it only when the previous request has ended. Errors that the handler
+   * throws are lost.
+   */
   send(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#client.dispatch(request, handler)
   }
@@ -80,7 +83,7 @@ export class UndiciConnection {
   }
 
   /** Call it when the connection is kept for reuse. From then on, the server may close it. */
-  noteReuse(): void {
+  markReusable(): void {
     this.#isReused = true
   }
 

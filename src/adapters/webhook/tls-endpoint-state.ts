@@ -17,7 +17,7 @@ export class CertificateRefusedBefore extends Error {
 
   constructor({ message, code }: Refusal) {
     super(
-      `no connection was opened, because the certificate of the endpoint was refused in each of the last connections (${code}: ${message})`,
+      `Hookline did not connect, because it has rejected the certificate of the endpoint in each of the last connections (${code}: ${message})`,
     )
     this.code = code
   }
@@ -91,14 +91,17 @@ const pauseMs = 5_000
  */
 export class TlsEndpoints {
   readonly #monotonic: () => number
-  /** Endpoints come from the configuration, so they are few. */
+  /** By `host:port`. Endpoints come from the configuration, so they are few. */
   readonly #endpoints = new Map<string, Endpoint>()
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic
   }
 
-  /** The error for a connection during a pause; `undefined` if the connection may be opened. */
+  /**
+   * Returns the error for a new connection while connections to this endpoint pause; `undefined` if
+   * the connection may be opened.
+   */
   refuse(host: string, port: number): CertificateRefusedBefore | undefined {
     const endpoint = this.#endpoints.get(`${host}:${port}`)
     if (endpoint?.lastRefusal === undefined || endpoint.refusals < refusalsBeforePause) return undefined
@@ -115,8 +118,8 @@ export class TlsEndpoints {
   }
 
   /**
-   * Stores the TLS session of a connection, or counts the refusal of its certificate. Call it when
-   * the socket starts to connect.
+   * Follows a connection: stores its TLS session, or counts the refusal of its certificate. Call
+   * this method when the socket starts to connect.
    */
   follow(socket: TLSSocket, host: string, port: number): void {
     const endpoint = this.#of(`${host}:${port}`)
@@ -139,9 +142,10 @@ export class TlsEndpoints {
     socket.on('secure', () => {
       if (++handshakes > maxHandshakes) socket.destroy(new TooManyRenegotiations())
     })
-    // Node has no event for a KeyUpdate, but one for each new secret. Those of the handshake come
-    // before `secureConnect`. The secret itself is never read. The error is created only once,
-    // because OpenSSL still processes bytes that have arrived: perhaps 2,000 more KeyUpdates.
+    // Count KeyUpdates by the event `keylog`, because Node has no event for a KeyUpdate. Node emits
+    // `keylog` for each new secret; the secrets of the handshake come before `secureConnect`. The
+    // secrets are never read. The error is created only once: even after `destroy`, OpenSSL
+    // processes the bytes that have already arrived, perhaps 2,000 more KeyUpdates.
     let keyUpdates = 0
     socket.on('keylog', () => {
       if (isSecure && ++keyUpdates === maxKeyUpdates + 1) socket.destroy(new TooManyKeyUpdates())

@@ -13,7 +13,7 @@ import type { TransportDeps } from './transport-for-any-http-client.ts'
 
 /**
  * Sends token requests with the rules for webhook requests (addresses, proxy, CAs, no redirects,
- * size). Each has its own connection. `timeout` limits the whole exchange.
+ * size). Each token request has its own connection. `timeout` limits the whole exchange.
  */
 export function createTokenClient({ network, timeout, clock, resolver }: TransportDeps): TokenClient {
   const connections = createConnectionsProgress(clock)
@@ -29,7 +29,7 @@ export function createTokenClient({ network, timeout, clock, resolver }: Transpo
         tunnel = opening
       }
       const request = begin(call, agents.fresh(undefined), { onTunnel })
-      // The request has no socket until its tunnel is open.
+      // While a tunnel is being opened, the request has no socket, so the tunnel knows the phase.
       const phase = (): ConnectionPhase => (request.socket ? undefined : tunnel?.phase) ?? connections.phaseOf(request)
       let hasHead = false
       const stop = (): void => {
@@ -95,7 +95,7 @@ function receive(request: ClientRequest, end: (answer: TokenAnswer) => void, fai
       fail(new ResponseTooLong(`the token endpoint sent more than ${maxInterimResponses} interim (1xx) responses`))
   })
   request.on('error', fail)
-  // Node emits `upgrade`, not `response`, for a status 101 with a protocol.
+  // For a status 101 with an `Upgrade` header, Node emits `upgrade` in place of `response`.
   request.on('upgrade', response => end(answerOf(response, '')))
   request.on('response', response => {
     const chunks: Buffer[] = []

@@ -131,17 +131,16 @@ export class RequestsInProgress {
    * different time limits.
    */
   readonly #limits = new Map<DurationMs, TimeLimit>()
-  readonly #usual: DurationMs
+  readonly #defaultTimeout: DurationMs
   #size = 0
   #drained: PromiseWithResolvers<void> | undefined
 
-  /** `usual` is the default time limit. */
-  constructor(clock: Clock, usual: DurationMs) {
+  constructor(clock: Clock, defaultTimeout: DurationMs) {
     this.#clock = clock
-    this.#usual = usual
+    this.#defaultTimeout = defaultTimeout
   }
 
-  add(onEnd: (result: CallResult) => void, timeoutMs: DurationMs = this.#usual): RequestInProgress {
+  add(onEnd: (result: CallResult) => void, timeoutMs: DurationMs = this.#defaultTimeout): RequestInProgress {
     let limit = this.#limits.get(timeoutMs)
     if (limit === undefined) {
       limit = new TimeLimit(this.#clock, timeoutMs)
@@ -205,7 +204,7 @@ class TimeLimit {
    * cost more.
    */
   #arm(delay: DurationMs): void {
-    // `add` may have set a timer, when `onEnd` of an expired request has started another request.
+    // Cancel a timer that `add` has set: `onEnd` of an expired request may have added a request.
     this.#cancelTimer?.()
     this.#cancelTimer = this.#clock.after(delay, () => this.#onTimer())
   }

@@ -1,7 +1,7 @@
 import { type UrlParts, urlParts } from '../../core/network/url.ts'
-import type { OpenConnections } from './close-longest-idle-connections.ts'
 import type { ConnectionRules } from './connection-rules.ts'
 import { maxAgeMs } from './http-client-limits.ts'
+import type { ConnectionLimit } from './open-connection-limit.ts'
 import type { PoolGeneration } from './pool-generations.ts'
 import { type ConnectionOrigin, UndiciConnection } from './reusable-undici-connection.ts'
 import { TlsEndpoints } from './tls-endpoint-state.ts'
@@ -23,12 +23,12 @@ export class Pool implements PoolGeneration {
   readonly #origins = new Map<string, ConnectionOrigin>()
   /** Parsed URLs by text. They come from the configuration, so the map stays small. */
   readonly #targets = new Map<string, Target>()
-  readonly #open: OpenConnections
+  readonly #connectionLimit: ConnectionLimit
   #isRetired = false
 
-  constructor(rules: ConnectionRules, open: OpenConnections, monotonic: () => number) {
+  constructor(rules: ConnectionRules, connectionLimit: ConnectionLimit, monotonic: () => number) {
     this.#rules = rules
-    this.#open = open
+    this.#connectionLimit = connectionLimit
     this.#monotonic = monotonic
     this.#endpoints = new TlsEndpoints(monotonic)
   }
@@ -47,7 +47,7 @@ export class Pool implements PoolGeneration {
   /** Returns an idle connection, or a new one. */
   take(origin: ConnectionOrigin): UndiciConnection {
     for (let kept = origin.idle.pop(); kept !== undefined; kept = origin.idle.pop()) {
-      this.#open.reused(kept)
+      this.#connectionLimit.reused(kept)
       if (kept.isClean) return kept
     }
     return this.fresh(origin)
@@ -59,17 +59,18 @@ export class Pool implements PoolGeneration {
       rules: this.#rules,
       endpoints: this.#endpoints,
       monotonic: this.#monotonic,
-      onOpen: () => this.#open.opened(),
+      onOpen: () => this.#connectionLimit.opened(),
       onClose: connection => {
-        this.#open.closed(connection)
+        this.#connectionLimit.closed(connection)
         this.#forget(connection)
       },
     })
   }
 
   /**
-   * Keeps or closes a connection whose request has ended. If it is not clean, this waits for the
-   * next iteration of the event loop: over TLS, Node may confirm the last write only then.
+   * Keeps or closes a connection whose request has ended. If the connection seems to have unsent
+   * bytes, this method decides in the next iteration of the event loop, because over TLS, Node may
+   * confirm the last write only then.
    */
   release(connection: UndiciConnection): void {
     if (connection.isClean || !connection.isOpen) this.#keepOrDestroy(connection)
@@ -82,9 +83,9 @@ export class Pool implements PoolGeneration {
       connection.destroy()
       return
     }
-    connection.noteReuse()
+    connection.markReusable()
     idle.push(connection)
-    this.#open.becameIdle(connection)
+    this.#connectionLimit.becameIdle(connection)
   }
 
   retire(): void {

@@ -117,7 +117,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: Error): void {
     if (this.#hasEnded) return
-    if (this.#answer === undefined && isSwitch(error)) this.#note(101, undefined)
+    if (this.#answer === undefined && isProtocolSwitch(error)) this.#note(101, undefined)
     if (this.#answer === undefined && this.#isStale(error)) {
       // The server has probably closed the idle connection before it read the request. The
       // repetition uses a new connection. Only requests on reused connections are repeated, so this
@@ -155,8 +155,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   #end(mayKeep: boolean): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    // In the next tick, undici has decided whether it keeps the connection, and an error that
-    // `ended` throws does not become an error of the request.
+    // Wait for the next tick. Then undici has decided whether it keeps the connection, and undici
+    // does not treat an error that `ended` throws as an error of the request.
     process.nextTick(() => {
       if (mayKeep && this.#connection !== undefined) this.#pool?.release(this.#connection)
       const answer = this.#answer as CallResult
@@ -169,7 +169,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
  * Whether the error means that the server responded with status 101. For this status, undici does
  * not call `onResponseStart`.
  */
-const isSwitch = (error: Error): boolean => codeOf(error) === 'ECONNRESET' && error.message === 'bad upgrade'
+const isProtocolSwitch = (error: Error): boolean => codeOf(error) === 'ECONNRESET' && error.message === 'bad upgrade'
 
 const notHttp = (): Error =>
   Object.assign(new TypeError('the URL must be an http or https URL'), { code: 'ERR_INVALID_URL' })

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { configurationJsonSchema } from '../../core/settings/json-schema.ts'
+import { configurationJsonSchema } from '../../core/settings/configuration-json-schema.ts'
 import { type CommandIo, createCommand, print, withExamples } from '../command.ts'
 
 /** `hookline config-schema`: the JSON Schema that editors validate the configuration with. */

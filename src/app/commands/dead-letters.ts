@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { createEventCodec } from '../../adapters/avro/event-codec.ts'
-import { SchemaNotRegistered } from '../../adapters/avro/own-schemas-and-subjects.ts'
 import { createRegistry, RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
+import { SchemaNotRegistered } from '../../adapters/avro/schema-texts-and-subject-names.ts'
 import { processClock as clock } from '../../adapters/clock/process-clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
-import { createLogger } from '../../adapters/logger.ts'
+import { createLogger } from '../../adapters/logger-and-audit-log.ts'
 import type { EventCodec, TopicReader } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
@@ -15,7 +15,7 @@ import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
 import { listByApi } from '../list-dead-letters-by-api.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-api-clients-and-refusals.ts'
+import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-api-options-and-clients.ts'
 import { wholeNumber, withConfigOption } from '../options.ts'
 import { tableOf } from '../terminal-output.ts'
 
@@ -34,12 +34,12 @@ export interface DeadLetterSource {
 }
 
 const operatorUrlText =
-  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); if neither is set, or with --config, the command itself reads the dead letters from Kafka'
+  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given); without a URL, the command itself reads the dead letters from Kafka'
 
 const description = [
   'Lists the dead letters (permanently failed deliveries) that match all filters and were not replayed yet, oldest first.',
   'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter in the operator API. The last line, on stderr, has the number of dead letters and the number for each reason.',
-  'The command uses the operator API in two cases: --operator-url is given, or HOOKLINE_OPERATOR_URL is set and --config is not given (HOOKLINE_CONFIG does not matter). The operator service then reads the dead letters, and the command needs an operator key, but no configuration file and no access to Kafka. If --limit is also set, the last line counts only the dead letters that are shown.',
+  'The command uses the operator API if --operator-url is given. It also uses the operator API if HOOKLINE_OPERATOR_URL is set, unless --config is given. The variable HOOKLINE_CONFIG makes no difference. With the operator API, the operator service reads the dead letters, and the command needs an operator key, but no configuration file and no access to Kafka. With the operator API and --limit, the last line counts only the dead letters that are shown.',
   'With --json each dead letter is one JSON line with all fields and, if the command itself reads from Kafka, the event. The line never contains the HTTP requests or secrets.',
 ].join('\n\n')
 

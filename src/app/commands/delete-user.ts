@@ -46,7 +46,7 @@ interface Options {
 }
 
 const description = [
-  'Deletes users in the sources that --source names (default: in every source). Within 5 seconds, Hookline stops delivering those events of the users that are older than the deletion. Hookline also removes the users from all audiences. For each user and each of these sources, every enabled destination of the source gets one delete message, with the usual retries.',
+  'Deletes users in the sources that --source names (default: in every source). Within 5 seconds, Hookline stops delivering the earlier events of the users (events from before the deletion). Hookline also removes the users from all audiences. For each user and each of these sources, every enabled destination of the source gets one delete message, with the usual retries.',
   'With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
   'The command writes to Kafka itself and needs no collector. It prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report the progress of the deletion. If the command fails before it has written everything, repeat the command with the same options, and with this id in --id.',
 ].join('\n\n')
@@ -79,7 +79,7 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
     )
     .option(
       '--status <id>',
-      'show the progress of this deletion and change nothing; exit code 1 if the deletion failed',
+      'show the progress of this deletion and change nothing; exit code 1 if the deletion has ended and some delete messages were not delivered',
     )
     .action((options: Options) => run(options, io, open))
   return withExamples(withJsonOption(command), examples)
@@ -124,10 +124,10 @@ async function deleteUsers(
   const topics = topicNames(settings.topics.prefix)
   const search = { reader, topic: topics.deletions }
   const earlier = options.id === undefined ? undefined : await findDeletionRecord(search, options.id)
-  // Messages that arrive during the search are deleted too.
+  // Get the time after the search, so that messages that arrive during the search are deleted too.
   const now = await brokersNow()
   const id = options.id ?? newDeletionId(now, clock.id())
-  if (earlier !== undefined && !isOf(earlier, request))
+  if (earlier !== undefined && !matchesRequest(earlier, request))
     throw new UsageError(
       `--id: the deletion ${id} was started with other users or options; use the users and options of that deletion, or omit --id to start a new one`,
     )
@@ -146,7 +146,10 @@ async function deleteUsers(
   ])
 }
 
-/** The record of a new deletion. @throws ConfigurationRefused if its destinations are not known */
+/**
+ * Creates the record of a new deletion.
+ * @throws ConfigurationRefused if Hookline cannot read the id or the sources of a destination
+ */
 function newRecord(request: DeletionRequest, id: string, now: EpochMs, settings: Settings): DeletionRecord {
   const routing = createRouting(settings)
   const unknown = unknownDestinationProblem(routing)
@@ -157,10 +160,10 @@ function newRecord(request: DeletionRequest, id: string, now: EpochMs, settings:
 const limits = `this command reads for at most ${commandLimits.time / 1_000} s, and at most ${commandLimits.records} records`
 
 /**
- * Whether a repeated request fits the recorded deletion with its id. The record has only the number
- * of users, not their ids.
+ * Whether a request with `--id` can be a repetition of the recorded deletion. The record has only
+ * the number of users, not their ids.
  */
-const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
+const matchesRequest = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&
   isSuppressed === request.suppress &&
   (request.sources ?? []).every(id => sources.some(source => source.id === id))

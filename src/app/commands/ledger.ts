@@ -10,10 +10,9 @@ import {
   type OperatorOptions,
   openLogClient,
   openOperator,
-  refusalError,
-  refusalText,
   withOperatorOptions,
-} from '../operator-api-clients-and-refusals.ts'
+} from '../operator-api-options-and-clients.ts'
+import { refusalError, refusalText } from '../operator-api-refusals.ts'
 import { withJsonOption } from '../options.ts'
 import { printable, tableOf } from '../terminal-output.ts'
 
@@ -25,7 +24,7 @@ interface Options extends OperatorOptions {
 
 const description = [
   'Counts deliveries by destination, and by the hour in which their event was written to Kafka. ADMITTED counts new deliveries, REPLAYED those that an operator started again, and REPEATED those that Hookline repeated after a crash. The next columns count what happened to these deliveries: delivered, dead-lettered, dropped, or still waiting in a retry topic. The operator service reads the counts from Kafka.',
-  'DIFFERENCE is the number of deliveries whose result is not counted: ADMITTED plus REPLAYED plus REPEATED, minus the counts in the next columns. It is "-" if the counts of the hour are incomplete. If a DIFFERENCE is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1. The exit code is also 1 if the total DIFFERENCE is not known, because too few counts could be read.',
+  'DIFFERENCE is the number of deliveries whose result is not counted: ADMITTED plus REPLAYED plus REPEATED, minus DELIVERED, DEAD LETTERED, DROPPED and WAITING. It is "-" if the counts of the hour are incomplete. If a DIFFERENCE is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1. The exit code is also 1 if the operator service could not read enough counts to calculate the total DIFFERENCE.',
   'By default the command shows the last 24 hours. A new delivery is counted only after the dispatcher has committed the offset of its event.',
 ].join('\n\n')
 

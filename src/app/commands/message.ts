@@ -1,12 +1,8 @@
 import type { Command } from 'commander'
 import type { ShownTimeline } from '../../adapters/operator-client/message-dead-letter-ledger-client.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../command.ts'
-import {
-  type OperatorOptions,
-  openLogClient,
-  refusalError,
-  withOperatorOptions,
-} from '../operator-api-clients-and-refusals.ts'
+import { type OperatorOptions, openLogClient, withOperatorOptions } from '../operator-api-options-and-clients.ts'
+import { refusalError } from '../operator-api-refusals.ts'
 import { withJsonOption } from '../options.ts'
 import { printable, tableOf } from '../terminal-output.ts'
 

@@ -6,9 +6,9 @@ import { explainDrop } from '../../core/delivery/explain-drop.ts'
 import { messageRequestsOf } from '../../core/delivery/requests-for-preview-or-test.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import type { Event } from '../../core/message/event.ts'
-import { parseJson } from '../../core/message/json.ts'
-import type { Rejection } from '../../core/message/message.ts'
+import type { Rejection } from '../../core/message/message-rejection.ts'
 import { type Normalised, normalise } from '../../core/message/normalise.ts'
+import { parseMessageText } from '../../core/message/parse-message-json.ts'
 import type { Clock } from '../../core/ports.ts'
 import { mask, Secret } from '../../core/secret.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
@@ -20,10 +20,10 @@ import {
   openOperator,
   usesOperatorApi,
   withOperatorOptions,
-} from '../operator-api-clients-and-refusals.ts'
+} from '../operator-api-options-and-clients.ts'
 import { choice, onlyFileNote, withConfigOption, withJsonOption } from '../options.ts'
 import { printable } from '../terminal-output.ts'
-import { accepted } from './config-objects/refusal-text.ts'
+import { throwIfRefused } from './config-objects/refusal-text.ts'
 
 interface Options extends OperatorOptions {
   readonly config?: string
@@ -42,13 +42,13 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 
 const description = [
   'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing. Without the operator API, it reads only the configuration file and the files that this file names, and uses no network, so it does not know the destinations and sources that were created through the operator API.',
-  'The command uses the operator API in two cases: --operator-url is given, or HOOKLINE_OPERATOR_URL is set and --config is not given (HOOKLINE_CONFIG does not matter). It then previews one destination, which --destination names: a destination of the configuration file, or one that was created through the operator API. Secrets and signatures are then always masked with ***.',
-  'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown.',
+  'The command uses the operator API if --operator-url is given. It also uses the operator API if HOOKLINE_OPERATOR_URL is set, unless --config is given. The variable HOOKLINE_CONFIG makes no difference. With the operator API, the command previews one destination, which --destination names: a destination of the configuration file, or one that was created through the operator API. With the operator API, secrets and signatures are always masked with ***.',
+  'The output has the format of .http files, which many editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
 const operatorUrlText =
-  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); if neither is set, or with --config, the command reads only the configuration file'
+  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given); without a URL, the command reads only the configuration file'
 
 const examples = [
   'echo \'{"type":"track","userId":"u1","event":"Signed up"}\' | hookline preview',
@@ -125,7 +125,11 @@ async function previewByApi(options: Options, io: CommandIo, clock: Clock): Prom
     throw new UsageError('the operator API never shows secrets, so --show-secrets has no effect: omit this option')
   const { input } = await readMessage(io, clock)
   const client = await openOperator(options, io)
-  const shown = accepted(await client.preview(destination, { source, message: input }), 'destination', destination)
+  const shown = throwIfRefused(
+    await client.preview(destination, { source, message: input }),
+    'destination',
+    destination,
+  )
   if ('reason' in shown) throw new CommandFailed(printable(`${shown.reason}: ${shown.message}`))
   const { requests, body, paused } = shown
   if (paused === true) notePause(io, destination)
@@ -146,7 +150,7 @@ async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { 
   const text = io.stdin.isTTY === true ? '' : await readText(io.stdin)
   if (text.trim() === '')
     throw new UsageError('stdin has no message; send one as JSON: hookline preview < message.json')
-  const parsed = acceptedMessage(parseJson(text))
+  const parsed = acceptedMessage(parseMessageText(text))
   const reception = { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() }
   return { ...acceptedMessage(normalise(parsed.value, reception, parsed.addedBytes)), input: parsed.value }
 }
@@ -188,7 +192,7 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
 
 /** Returns the reason why a destination would not get the event. */
 function refusalOf(destination: Destination, event: Event, routing: Routing): string | undefined {
-  if (destination.isHeld === true)
+  if (destination.isPlaceholder === true)
     return `held: the file of destination '${destination.id}' in destinationsFrom is missing or not valid; its messages wait until you correct the file`
   const drop = explainDrop(destination, event, routing)
   return drop && `${drop.reason}: ${drop.text}`

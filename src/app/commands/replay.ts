@@ -6,7 +6,7 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
-import { maxJobRate } from '../../core/jobs/job-rates.ts'
+import { maxJobRate } from '../../core/jobs/max-and-default-job-rates.ts'
 import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
@@ -25,7 +25,7 @@ import { apiFilterOf, type FilterOptions, filterOf, withFilterOptions } from '..
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
 import { type CommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
-import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-api-clients-and-refusals.ts'
+import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-api-options-and-clients.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
 import { createProgressBar, printable } from '../terminal-output.ts'
@@ -43,11 +43,11 @@ export type ReplayAccess = Pick<
 >
 
 const description = [
-  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation, but not with --operator-url, and not if stdin or stderr is not a terminal.',
-  'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. If a dead letter has an audience change, Hookline sends the current value of the user, but only if the destination does not have this value yet.',
-  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Without --operator-url, do not run the command twice at the same time, and do not create a replay job while the command runs. While a replay job runs, the command without --operator-url replays nothing. A job runs if it has not ended, and saved its progress in the last minute.',
-  'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. Two replay jobs, or two jobs of one destination that are not dry runs, never run at the same time: the later job waits for the earlier one.',
-  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. It is also not replayed if it is the delete message of a deletion that is older than about 50 days, or if it is larger than max.message.bytes of the topic to which the replay writes it (a retry topic or the events topic). Two other kinds of dead letters with a destination are replayed only with --even-disconnected: those whose destination is no longer connected to the source, and those whose event cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
+  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. In this case it first asks for a confirmation. It does not ask if it uses the operator API, or if stdin or stderr is not a terminal.',
+  'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. If a dead letter has a change of an audience or computed trait, Hookline sends the current membership or trait value of the user instead, but only if the destination does not have this value yet.',
+  'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. It begins when all earlier replay jobs have ended. It also waits for earlier resend jobs of the same destination or, without --destination, of all destinations. A dry run does not wait for resend jobs, and no replay waits for a dry run of a resend.',
+  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Without --operator-url, do not run the command twice at the same time, and do not create a replay job while the command runs. If a replay job already runs (it has not ended, and has saved its progress in the last minute), the command without --operator-url replays nothing.',
+  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. It is also not replayed if it is the delete message of a deletion that is older than about 50 days, or if it is larger than max.message.bytes of the topic to which the replay writes it (a retry topic or the events topic). Two other kinds of dead letters are replayed only with --even-disconnected: a dead letter whose destination is no longer connected to the source of the event, and a dead letter that has a destination but an event that cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
 
 const examples = [
@@ -67,7 +67,7 @@ export function replayCommand(
   withFilterOptions(withConfigOption(command), processClock.now())
     .option(
       '--rate <number>',
-      `replay at most this number of dead letters per second (default: unlimited; a job: at most ${maxJobRate})`,
+      `replay at most this number of dead letters per second (default: unlimited; maximum with --operator-url: ${maxJobRate})`,
       wholeNumber('--rate', 1),
     )
     .option('--dry-run', 'show what would be replayed and to which topic, and write nothing')
@@ -81,7 +81,7 @@ export function replayCommand(
 }
 
 const operatorUrlText =
-  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL); if neither is set, or with --config, the command itself replays the dead letters in Kafka'
+  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given); without a URL, the command itself replays the dead letters in Kafka'
 
 /**
  * Whether the command uses a job of the operator service.
@@ -103,7 +103,7 @@ async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
     io.stderr.write('no filter is given, so all dead letters will be replayed\n')
   await runJob('replay', options, io, {
     body: () => ({ filters, rate, dryRun, evenDisconnected }),
-    onRefused: refused => rejectUnknownOfJob(options, io, refused),
+    onFirstRequestRefused: refused => rejectUnknownOfJob(options, io, refused),
   })
 }
 
@@ -137,7 +137,7 @@ async function run(
   const bar = createProgressBar(io, options, barFormat(dryRun))
   const access = open(settings, io)
   try {
-    if (!dryRun) await rejectBesideJob(access, context.topics.jobs, io)
+    if (!dryRun) await rejectIfJobActive(access, context.topics.jobs, io)
     const report = await replayDeadLetters(
       { ...access, context },
       {
@@ -167,14 +167,14 @@ async function run(
  * letters. Does not notice a job that is created later.
  * @throws CommandFailed
  */
-async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string, io: CommandIo): Promise<void> {
+async function rejectIfJobActive({ reader, clock }: ReplayAccess, topic: string, io: CommandIo): Promise<void> {
   const open = await openReplays({ reader, clock, topic })
   const active = open.find(({ isActive }) => isActive)
   if (active === undefined) {
     for (const { job } of open)
       io.stderr.write(
         printable(
-          `hookline: replay ${job.id} has not ended; if an operator service starts or continues this replay, the same dead letters may be replayed again`,
+          `hookline: replay ${job.id} has not ended, but does not run now; if an operator service continues it while this command runs, both may replay the same dead letters`,
         ).concat('\n'),
       )
     return

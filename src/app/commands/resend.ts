@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { processClock } from '../../adapters/clock/process-clock.ts'
-import { defaultResendRate, maxJobRate } from '../../core/jobs/job-rates.ts'
+import { defaultResendRate, maxJobRate } from '../../core/jobs/max-and-default-job-rates.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { type CommandIo, createCommand, UsageError, withExamples } from '../command.ts'
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
-import { withOperatorOptions } from '../operator-api-clients-and-refusals.ts'
+import { withOperatorOptions } from '../operator-api-options-and-clients.ts'
 import { timeOf, wholeNumber, withJsonOption } from '../options.ts'
 
 interface Options extends JobOptions {
@@ -20,8 +20,8 @@ interface Options extends JobOptions {
 
 const description = [
   'Sends events to one destination again, with the same message ids. Kafka must still have the events. Use the command when a new destination needs past events, when a receiver has lost data, or when requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
-  'The destination gets the events of its sources from the time between --since and --until, unless its filter or their `integrations` exclude them. It does not get audience changes, delete messages, notices, canary messages, events from before the deletion of their user, or events of suppressed users.',
-  'The exit code is 1 if events were too large for the retry topic, except with --dry-run.',
+  'Hookline sends the events that it received from the sources of the destination between --since and --until. It does not send events that the filter of the destination or the field `integrations` of the event excludes. It also does not send messages that Hookline itself wrote (audience changes, delete messages, notices and canary messages), events from before the deletion of their user, or events of users who were deleted with `hookline delete-user --suppress`.',
+  'A resend copies the events to a retry topic. The exit code is 1 if some events are too large for this topic, except with --dry-run.',
 ].join('\n\n')
 
 const examples = [

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { processClock } from '../../adapters/clock/process-clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
-import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logger.ts'
-import { logLevels } from '../../core/settings/schema.ts'
+import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logger-and-audit-log.ts'
+import { logLevels } from '../../core/settings/schema-of-configuration.ts'
 import { everyService, type ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
@@ -23,10 +23,10 @@ interface Options {
 }
 
 const description = [
-  'Runs the services in this process until SIGTERM or SIGINT, and then stops them in two steps. For one second after the signal, the readiness check fails, but the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress, commits offsets and exits. A second signal ends the process immediately.',
-  'Prints one line on stdout when all services are ready. Logs JSON lines to stderr. If stdout or stderr cannot be written, for example on a full disk, the process loses these lines and continues. When the log can be written again, a line has the number of lost lines.',
+  'Runs the services in this process until SIGTERM or SIGINT, and then stops them in two steps. For one second after the signal, the readiness check fails, but the collector still accepts requests. Then the process responds to pending requests, starts no new delivery attempts, waits for the attempts in progress, commits offsets and exits. A second signal ends the process immediately.',
+  'Prints one line on stdout when all services are ready. Logs JSON lines to stderr. If stdout or stderr cannot be written, for example on a full disk, the process loses these lines and continues. When the log can be written again, a log line reports how many lines were lost.',
   'The configuration can name other files, for example files with secrets. The command reads only the files that the selected services and the connections to Kafka and the schema registry need.',
-  'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart. A restart is also necessary after you add or remove the setting `operator.encryptionKeyFile` and, for processes with the service operator, after you add the first operator key or remove the last one. A rotation of the encryption key needs no restart.',
+  'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart. A restart is also needed if you add or remove the setting `operator.encryptionKeyFile` or, for processes with the service operator, add the first operator key or remove the last one. A rotation of the encryption key needs no restart.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -76,7 +76,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
         ...{ settings, services, logger, audit: createAuditLog(), ...context },
         waitForSetup: options.waitForSetup ?? false,
       }),
-    // The start can wait for Kafka for a long time. So changes apply from its beginning.
+    // Watch the file during the start too, because the start can wait for Kafka for a long time.
     onComposed: composition =>
       watchConfigFile({
         path,

@@ -3,8 +3,9 @@ import { Argument, type Command } from 'commander'
 import { Analytics } from '../../../packages/client/src/analytics.ts'
 import { ConfigError, FieldError, MessageTooLarge } from '../../../packages/client/src/errors.ts'
 import type { Failure } from '../../../packages/client/src/failure.ts'
-import { isObject, type JsonObject, parseField, parseJson } from '../../core/message/json.ts'
+import { isObject, type JsonObject } from '../../core/message/json.ts'
 import { type CallType, callTypes } from '../../core/message/message.ts'
+import { parseField, parseMessageText } from '../../core/message/parse-message-json.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
@@ -200,7 +201,7 @@ async function readStdin({ stdin }: CommandIo): Promise<string> {
 }
 
 function wholeMessage(text: string): TypedMessage {
-  const outcome = parseJson(text)
+  const outcome = parseMessageText(text)
   if (outcome.kind === 'rejected') throw new CommandFailed(`${outcome.code}: ${outcome.message}`)
   if (!isObject(outcome.value))
     throw new CommandFailed('not_an_object: A message must be a JSON object: send { "type": …, … }.')

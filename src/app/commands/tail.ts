@@ -10,9 +10,9 @@ import {
   matchesAttemptFilter,
 } from '../../core/delivery/attempt-facts-and-record.ts'
 import { outcomes } from '../../core/delivery/outcomes-reasons-and-classification.ts'
-import { isOwnSource } from '../../core/message/hookline-own-events.ts'
 import { storedMessageId } from '../../core/message/identifiers.ts'
 import { messageTypes } from '../../core/message/message.ts'
+import { isOwnSource } from '../../core/message/own-events-and-source-ids.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
 import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -54,7 +54,7 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 
 const description = [
   'Shows the recorded delivery attempts of all processes, from now on or from the time in --since. Runs until you interrupt the command, or until it has shown the number of attempts in --count. Kafka keeps attempt records for seven days. Only attempts that match all filters are shown. Attempts for the same message are shown in the order in which they ended.',
-  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source and the message id. Then it has one entry for each webhook, such as 0=timeout: the id of the webhook, and its outcome. A webhook without an id has its position (from 0) in place of the id. A line never has user ids or message contents.',
+  'Each line has the start time of the attempt, the destination, what Hookline decided about the delivery (for example "retried") and why, the attempt number, the duration, the message type, the source and the message id. Then it has one entry for each webhook, such as 0=timeout: the id of the webhook, and its outcome. A webhook without an id has its position (from 0) in place of the id. A line never has user ids or message contents.',
   'With `delivery.attemptsTopic: failures` (the default), the dispatcher records each failed attempt. It records a successful attempt only if an earlier attempt of the delivery failed, or if the delivery was replayed or resent. With `delivery.attemptsTopic: all`, it records every attempt. Under load the dispatcher may drop attempt records; the metric hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
 

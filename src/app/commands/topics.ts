@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { errorCodeOf } from '../../adapters/kafka/kafkajs/errors.ts'
-import { createAdmin } from '../../adapters/kafka/log/topic-admin-and-committed-offsets.ts'
+import { createAdmin } from '../../adapters/kafka/log/topic-admin.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { type TopicDrift, topicDrift } from '../../core/doctor/topic-drift.ts'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
@@ -103,7 +103,7 @@ async function create(admin: TopicAdmin, topic: Parameters<TopicAdmin['create']>
     if (errorCodeOf(error) !== 'INVALID_REPLICATION_FACTOR') throw error
     const remedy = 'start more brokers, or set topics.replicationFactor or --replication-factor to a lower number'
     throw new CommandFailed(
-      `${(error as Error).message}; ${topic.replicationFactor} is more than the number of running brokers: ${remedy}`,
+      `${(error as Error).message}; the replication factor ${topic.replicationFactor} is higher than the number of running brokers: ${remedy}`,
       { cause: error },
     )
   }

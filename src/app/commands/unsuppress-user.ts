@@ -13,8 +13,8 @@ interface Options {
 }
 
 const description = [
-  'After a user was deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API, Hookline drops all new events of the user. After this command, Hookline delivers new events of the user again within a few seconds. Events that were dropped before, and events from before the deletion, are not delivered.',
-  'For a user whose new events were not dropped before, the command changes nothing; the exit code is 0 in this case too.',
+  'Resumes the delivery of new events of users who were deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API. Since the deletion, Hookline has dropped all new events of these users. Within a few seconds after `hookline unsuppress-user`, it delivers their new events again. It does not deliver the events that it has already dropped, or events from before the deletion.',
+  'The command changes nothing for a user whose new events Hookline does not drop; the exit code is 0 in this case too.',
 ].join('\n\n')
 
 /** `hookline unsuppress-user` */

@@ -8,8 +8,11 @@ interface Options {
   readonly logger: Pick<Logger, 'warn'>
   /** Aborted when the process must stop. */
   readonly stopAsked: AbortSignal
-  /** Whether `ask` is repeated after an error that `awaitKafka` would otherwise throw. */
-  readonly isAwaited?: (error: unknown) => boolean
+  /**
+   * Whether `awaitKafka` repeats the call after an error that is not transient. After a transient
+   * error, it always repeats the call.
+   */
+  readonly shouldRepeat?: (error: unknown) => boolean
 }
 
 /**
@@ -18,7 +21,7 @@ interface Options {
  */
 export async function awaitKafka<T>(
   ask: () => Promise<T>,
-  { logger, stopAsked, isAwaited = () => false }: Options,
+  { logger, stopAsked, shouldRepeat = () => false }: Options,
 ): Promise<T> {
   const stopped = Promise.withResolvers<never>()
   stopped.promise.catch(() => undefined)
@@ -30,7 +33,7 @@ export async function awaitKafka<T>(
       try {
         return await Promise.race([ask(), stopped.promise])
       } catch (error) {
-        if (stopAsked.aborted || !(isTransient(error) || isAwaited(error))) throw error
+        if (stopAsked.aborted || !(isTransient(error) || shouldRepeat(error))) throw error
         const { message } = error as Error
         if (message !== logged)
           logger.warn({ error: message }, 'hookline cannot start yet (see "error"); it tries again every 2 s')

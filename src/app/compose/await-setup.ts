@@ -1,5 +1,5 @@
-import { SchemaNotRegistered } from '../../adapters/avro/own-schemas-and-subjects.ts'
 import { RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
+import { SchemaNotRegistered } from '../../adapters/avro/schema-texts-and-subject-names.ts'
 import type { Logger } from '../../core/ports.ts'
 import { awaitKafka } from './await-kafka.ts'
 
@@ -25,7 +25,7 @@ interface Context {
  * @throws the errors of `awaitKafka`
  */
 export const awaitSetup = <T>(ask: () => Promise<T>, { waitForSetup, logger, stopAsked }: Context): Promise<T> =>
-  awaitKafka(ask, { logger, stopAsked, isAwaited: error => waitForSetup && isSetUpByOthers(error) })
+  awaitKafka(ask, { logger, stopAsked, shouldRepeat: error => waitForSetup && isSetUpByOthers(error) })
 
 const isSetUpByOthers = (error: unknown): boolean =>
   error instanceof TopicsMissing ||

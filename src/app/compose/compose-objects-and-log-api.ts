@@ -5,7 +5,7 @@ import { createChosenTransport } from '../../adapters/webhook/chosen-transport.t
 import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import type { WithLogSession } from '../../core/log-session.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
-import { replayPreviewOf } from '../../core/operator/replay-preview.ts'
+import { replayPreviewOf } from '../../core/operator/replay-preview-of-dead-letter.ts'
 import type { Destination } from '../../core/settings/settings.ts'
 import { tiersOf } from '../../core/topics.ts'
 import { createAuthorize } from '../../services/dispatcher/authorized-transport.ts'
@@ -15,9 +15,9 @@ import { createReadLog, type ReadLog } from '../../services/operator/messages-an
 import { createPreviewMessage } from '../../services/operator/preview-message.ts'
 import { createReadStatus } from '../../services/operator/read-status.ts'
 import { createSendTest } from '../../services/operator/send-test-message.ts'
-import { startConfigObjects } from './compose-config-objects.ts'
 import type { MergedSettings } from './merged-settings.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
+import { startConfigObjects } from './start-config-objects.ts'
 import { startStatusView } from './start-live-status.ts'
 import { startTokenClient } from './start-token-client.ts'
 
@@ -45,10 +45,10 @@ export async function startObjectsApi(
     test: createSendTest({
       transport,
       authorize: createAuthorize({
-        ...{ transport, client, clock, ...uncounted, timeout: settings.delivery.timeout },
+        ...{ transport, client, clock, ...discardingDeps, timeout: settings.delivery.timeout },
         userAgent: () => shared.live().payload.userAgent,
       }),
-      destination: id => destinationInForce(shared, id),
+      destination: id => latestDestination(shared, id),
       exists,
       payload: () => shared.live().payload,
       delivery: settings.delivery,
@@ -98,19 +98,19 @@ export function createLogApi(shared: SharedDependencies, sessions: WithLogSessio
 }
 
 /**
- * For test messages: metrics and a logger that ignore token requests, because only those of
- * deliveries count.
+ * Metrics and a logger that ignore the token requests of test messages: only token requests of
+ * deliveries are counted and logged.
  */
-const uncounted = {
-  metrics: { tokenRequests: { inc() {}, of: () => ({ inc() {} }) } },
+const discardingDeps = {
+  metrics: { tokenRequests: { inc() {}, withLabels: () => ({ inc() {} }) } },
   logger: { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} },
 }
 
 /**
- * Returns the destination of a test message with all changes that this process has read, which the
- * live settings can lack.
+ * Returns the destination of a test message with all changes that this process has read. The live
+ * settings can lack the newest of these changes.
  */
-export const destinationInForce = (
+export const latestDestination = (
   { merged }: { readonly merged: Pick<MergedSettings, 'latest'> },
   id: string,
 ): Destination | undefined => merged.latest().settings.destinations.find(destination => destination.id === id)

@@ -3,22 +3,16 @@ import { createOpsServer } from '../../adapters/http/ops-server.ts'
 import { createMetrics } from '../../adapters/metrics/metrics.ts'
 import { allHealth, configurationHealth, type Health, type ReloadState } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
+import type { AuditLog } from '../../core/operator/audit-log.ts'
 import type { Logger } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { createClockWatch } from '../../services/clock-watch.ts'
 import { Lifecycle } from '../lifecycle.ts'
-import {
-  countLogLines,
-  refreshServices,
-  showBuild,
-  showChecks,
-  showConfiguration,
-  showObjects,
-} from './build-configuration-and-check-gauges.ts'
+import { countLogLines } from './count-log-lines.ts'
 import { holdLiveSettings } from './live-settings.ts'
 import { createMergedSettings } from './merged-settings.ts'
+import { refreshServices, showBuild, showChecks, showConfiguration, showObjects } from './process-gauges.ts'
 import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
 import { startServer } from './start-http-server.ts'
 import { startStatusWriter } from './start-live-status.ts'
@@ -62,14 +56,14 @@ export interface Composition {
 }
 
 /**
- * Each function loads the code of one service. All services together take about 12 MB more memory
- * than one.
+ * Each function loads the code of one service. A process loads only the services that it runs,
+ * because all services together take about 12 MB more memory than one.
  */
 const load = {
-  dispatcher: () => import('./compose-dispatcher.ts'),
-  audiences: () => import('./compose-audiences.ts'),
-  collector: () => import('./compose-collector.ts'),
-  operator: () => import('./compose-operator.ts'),
+  dispatcher: () => import('./start-dispatcher.ts'),
+  audiences: () => import('./start-audiences.ts'),
+  collector: () => import('./start-collector.ts'),
+  operator: () => import('./start-operator.ts'),
 }
 
 export function compose(deps: Deps): Composition {
@@ -89,7 +83,7 @@ export function compose(deps: Deps): Composition {
     ])
   exposition.onCollect(() => {
     refreshServices(metrics, [...running.values()])
-    metrics.clockOffset.set({}, processTime.offset() / 1000)
+    metrics.clockOffset.set({}, processTime.clockAheadMs() / 1000)
     metrics.configObjectsAge.set({}, merged.objectsAge() / 1000)
     showObjects(metrics, merged.get())
     showChecks(metrics, health())
@@ -102,7 +96,7 @@ export function compose(deps: Deps): Composition {
     const server = createOpsServer({ listen: settings.ops.listen, health, metrics: exposition })
     const listen = async (): Promise<string> => (ops = await startServer('ops.listen', server))
     await lifecycle.start({ name: 'ops server', start: listen, stop: server.stop })
-    const watch = createClockWatch({ clock: processClock, offset: processTime.offset, logger })
+    const watch = createClockWatch({ clock: processClock, clockAheadMs: processTime.clockAheadMs, logger })
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
     const state = { settings, live: live.get, merged, lifecycle, metrics, logger, audit }
     const context = { ...state, onFatal, stopAsked, waitForSetup }
@@ -114,8 +108,8 @@ export function compose(deps: Deps): Composition {
       running.set('dispatcher', dispatcher)
     }
     if (services.has('audiences')) running.set('audiences', await (await load.audiences()).startAudiences(shared))
-    // These services start last. Components stop in reverse order, so these services stop first,
-    // and no request arrives while the others stop.
+    // The collector and the operator service start last. Components stop in reverse order, so these
+    // two stop first, and no request arrives while other components stop.
     const collector = services.has('collector') ? await (await load.collector()).startCollector(shared) : undefined
     if (collector !== undefined) running.set('collector', collector)
     const operator = services.has('operator') ? await (await load.operator()).startOperator(shared) : undefined

@@ -1,4 +1,4 @@
-import { type AudienceDirectory, audienceDirectory } from '../../core/audience/audience-directory.ts'
+import { type AudienceDirectory, audienceDirectory } from '../../core/audience/configured-audiences.ts'
 import { createSourceKeys, type SourceKeys } from '../../core/collector/source-keys.ts'
 import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import { createRouting, type Routing, withChangedDestinations } from '../../core/delivery/route.ts'

@@ -10,8 +10,9 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 
 /**
- * Minimum time between two merges in ms: the duration of the last merge times `perMerge`, within
- * `min` and `max`. Merges must not be frequent, because no delivery starts during a merge.
+ * Minimum time in ms between two merges of the file with the config topic: the duration of the last
+ * merge times `perMerge`, within `min` and `max`. No delivery starts during a merge, so merges must
+ * not be frequent.
  */
 const interval = { min: 100, max: 400, perMerge: 100 }
 
@@ -35,8 +36,8 @@ export interface MergedSettings {
   /** Returns the encryption keys and settings with which the objects are read. */
   reading(): ReadingContext
   /**
-   * Returns n if this process has read all records of the config topic that were acknowledged more
-   * than n ms ago. 0 before `follow`.
+   * Returns how old the objects can be, in ms: this process has read all records of the config
+   * topic that were acknowledged longer ago. Returns 0 before `follow` was called.
    */
   objectsAge(): DurationMs
   /** Replaces the settings of the file, and merges immediately. */
@@ -55,9 +56,9 @@ interface Deps {
 }
 
 /** The encryption keys and settings with which objects are read. */
-export const readingContextOf = ({ operator, given }: Settings): ReadingContext => ({
+export const readingContextOf = ({ operator, entriesAsWritten }: Settings): ReadingContext => ({
   keys: encryptionKeysOf(operator.encryptionKeys ?? []),
-  context: given?.context ?? {},
+  context: entriesAsWritten?.context ?? {},
 })
 
 /**
@@ -67,12 +68,14 @@ export const readingContextOf = ({ operator, given }: Settings): ReadingContext 
 function readingAfter(settings: Settings, before: ReadingContext): ReadingContext {
   const reading = readingContextOf(settings)
   if (settings.operator.encryptionKeys !== undefined) return reading
-  return { keys: before.keys, context: settings.given?.context ?? { ...before.context, ...liveContextOf(settings) } }
+  const context = settings.entriesAsWritten?.context ?? { ...before.context, ...liveContextOf(settings) }
+  return { keys: before.keys, context }
 }
 
 /**
- * Returns `network` and `payload` of a changed file, for settings without `given`. With the old
- * `network`, an object could have a forbidden URL.
+ * Returns the part of the reading context that changes with the file even if the new settings have
+ * no `entriesAsWritten`. With the old `network`, an object could use a URL that the new file
+ * forbids.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },
@@ -88,7 +91,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   let objects: FollowedObjects | undefined
   let merged = mergeObjects(file, [])
   /** The earliest time of the next merge, in monotonic milliseconds. */
-  let earliest = Number.NEGATIVE_INFINITY
+  let earliestMergeAt = Number.NEGATIVE_INFINITY
   let cancel: Cancel | undefined
   /**
    * The ids of the destinations that have changed since the last merge; `undefined` when anything
@@ -97,7 +100,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   let changedIds: Set<string> | undefined
   /** The index of each destination in `merged`, by id. */
   let positions: ReadonlyMap<string, number> | undefined
-  /** The settings with all changes so far; `undefined` when a further change has arrived. */
+  /** The settings with all changes so far; each new change sets this variable to `undefined`. */
   let upToDate: Merged | undefined
 
   function withAllChanges(): Merged {
@@ -129,12 +132,12 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
     changedIds = new Set()
     apply(merged)
     const tookMs = clock.monotonic() - startedAt
-    earliest = startedAt + Math.min(interval.max, Math.max(interval.min, interval.perMerge * tookMs))
+    earliestMergeAt = startedAt + Math.min(interval.max, Math.max(interval.min, interval.perMerge * tookMs))
   }
 
   /**
-   * Notes a change. Without `record`, anything may have changed. A `failures` record counts as a
-   * change of its destination.
+   * Notes a change. Without `record`, anything may have changed. A `failures` record has the
+   * failure state of a destination, so it counts as a change of this destination.
    */
   function noteChange(record?: ObjectRecord): void {
     upToDate = undefined
@@ -145,7 +148,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
 
   function mergeSoon(record: ObjectRecord | undefined): void {
     noteChange(record)
-    cancel ??= clock.after(durationMs(Math.max(0, earliest - clock.monotonic())), merge)
+    cancel ??= clock.after(durationMs(Math.max(0, earliestMergeAt - clock.monotonic())), merge)
   }
 
   return {
@@ -163,7 +166,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
     },
     follow(followed) {
       objects = followed
-      // The file may have changed while the store was starting.
+      // The keys and settings of the file may have changed while the store was starting.
       if (!isSameReading(reading, followed.reading)) followed.readAgain(reading)
       noteChange()
       followed.listen({ onChange: mergeSoon })

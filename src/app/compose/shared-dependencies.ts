@@ -6,14 +6,14 @@ import { processClock as clock, processTime } from '../../adapters/clock/process
 import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/group/consumer.ts'
 import { skippedOffsets } from '../../adapters/kafka/group/lost-position.ts'
 import { createKafka, type KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
-import { createAdmin } from '../../adapters/kafka/log/topic-admin-and-committed-offsets.ts'
+import { createAdmin } from '../../adapters/kafka/log/topic-admin.ts'
 import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { Health } from '../../core/health.ts'
 import type { ConsumerGroupLabel } from '../../core/metrics/kafka-metrics.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
+import type { AuditLog } from '../../core/operator/audit-log.ts'
 import type { Clock, EventCodec, LogConsumer, Logger, LogProducer, ValueCodec } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -26,11 +26,11 @@ import { createSuppressionList, type SuppressionList } from '../../services/dele
 import type { Lifecycle } from '../lifecycle.ts'
 import { awaitKafka } from './await-kafka.ts'
 import { awaitSetup, TopicsMissing } from './await-setup.ts'
-import { startObjectStore, startObjectWriter } from './compose-config-objects.ts'
 import type { LiveSettings } from './live-settings.ts'
 import type { MergedSettings } from './merged-settings.ts'
+import { startObjectStore, startObjectWriter } from './start-config-objects.ts'
 
-/** The settings, callbacks and instruments of one process, for any services. */
+/** The settings, callbacks and instruments of one process, independent of its services. */
 export interface ProcessContext {
   readonly settings: Settings
   readonly live: () => LiveSettings
@@ -105,8 +105,15 @@ export async function createSharedDependencies(
   const producer = createProducer({ kafka, clock, logger, prefersLargeBatches, onAppended: processTime.learn })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
   const follower = createFollower({ kafka, topic: topics.suppressions, clock, logger })
-  const lasts = await suppressionRetention(settings, kafka, logger)
-  const suppressions = createSuppressionList({ follower, producer, topic: topics.suppressions, lasts, clock, logger })
+  const retention = await suppressionRetention(settings, kafka, logger)
+  const suppressions = createSuppressionList({
+    follower,
+    producer,
+    topic: topics.suppressions,
+    retention,
+    clock,
+    logger,
+  })
   await lifecycle.start({
     name: 'suppression list',
     start: () => awaitKafka(suppressions.start, context),
@@ -143,7 +150,7 @@ async function suppressionRetention(
   const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'this process cannot read the retention time of the topics from Kafka (see "error"), so it keeps all suppressions (records of user deletions), also those that it could remove; check Kafka, and permit DescribeConfigs on the topics; then restart the process'
+    'this process cannot read the retention time of the topics from Kafka (see "error"), so it never removes suppressions (records of user deletions), even if they are no longer needed: check Kafka, permit DescribeConfigs on the topics, then restart the process'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
@@ -165,7 +172,7 @@ async function checkedTopics(
   try {
     const existing = await admin.listTopics()
     const missing = topicSpecsOf(settings)
-      .filter(({ usedBy }) => usedBy.some(service => services.has(service)))
+      .filter(({ requiredBy }) => requiredBy.some(service => services.has(service)))
       .filter(({ name }) => !existing.includes(name))
     if (missing.length === 0) return existing
     throw new TopicsMissing(
@@ -203,7 +210,7 @@ export function createGroupConsumer(
     logger,
     onFatal,
     stopAsked,
-    untilReached: ask => awaitKafka(ask, { logger, stopAsked }),
+    repeatUntilAnswered: ask => awaitKafka(ask, { logger, stopAsked }),
     onCommit: result => metrics.commits.inc({ group, result }),
     onPositionLost: loss => {
       logger.error(loss, onLoss)

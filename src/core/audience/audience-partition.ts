@@ -1,32 +1,32 @@
 import { assertNever } from '../assert-never.ts'
 import type { SuppressibleRecord } from '../deletion/suppressions.ts'
-import { audiencesSource } from '../message/hookline-own-events.ts'
+import { audiencesSource } from '../message/own-events-and-source-ids.ts'
 import { type EpochMs, epochMs } from '../time.ts'
-import { type Audience, type AudienceDirectory, absentValue } from './audience-directory.ts'
+import {
+  type AudienceWatermark,
+  afterSyncCancellation,
+  afterSyncEnd,
+  afterSyncStart,
+  afterUnreadInput,
+  beginsSync,
+  mustCancelSync,
+  resetWatermark,
+  staleReason,
+  withRaisedFloor,
+} from './audience-watermark.ts'
+import { type Audience, type AudienceDirectory, absentValue } from './configured-audiences.ts'
 import { identifyOf } from './identify-message.ts'
 import type { AudienceInput, LostInput } from './input.ts'
 import { type IgnoredReason, type InputContext, type InputEffect, visitsPerTurn } from './input-effect.ts'
 import { type Membership, type MembershipInput, step } from './membership.ts'
 import type { MemberKey } from './membership-and-watermark-records.ts'
 import type { Memberships } from './memberships.ts'
-import { PartitionRecords } from './restored-memberships-and-watermarks.ts'
+import { PartitionRecords } from './partition-memberships-and-watermarks.ts'
 import { type SyncId, syncBegan } from './sync-id.ts'
-import {
-  type AudienceWatermark,
-  afterLostInput,
-  afterSyncEnd,
-  afterSyncStart,
-  afterUnreadInput,
-  beginsSync,
-  isLostInputFatal,
-  resetWatermark,
-  staleReason,
-  withRaisedFloor,
-} from './sync-watermark.ts'
 
 interface Deps {
   readonly directory: () => AudienceDirectory
-  /** Returns why the deletion of a user forbids this input; `undefined` if it does not. */
+  /** Returns why a user's deletion stops this record; `undefined` if no deletion stops it. */
   readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
   /**
    * End offset of this partition of the audience input topic, read before the memberships are
@@ -46,9 +46,10 @@ export class AudiencePartition {
   readonly #deps: Deps
   readonly #members: Memberships
   /**
-   * By audience and destination: the newest full sync of which an input was handled while the
-   * audience did not list the destination. Only in memory, so a restart or a rebalance during the
-   * sync loses it.
+   * The newest full sync that a destination has missed in part, by audience and destination. A
+   * destination misses an input if the audience does not list the destination when the input is
+   * handled. Kept only in memory, so a restart or a rebalance during the sync loses this
+   * information.
    */
   readonly #missed = new Map<string, Map<string, SyncId>>()
 
@@ -62,12 +63,12 @@ export class AudiencePartition {
    * Whether the input must run alone, because it changes the watermark or the memberships of many
    * users.
    */
-  isFence(input: AudienceInput | LostInput, at: EpochMs): boolean {
+  mustRunAlone(input: AudienceInput | LostInput, at: EpochMs): boolean {
     switch (input.kind) {
       case 'observed':
-        return (this.#isKnown(input) ? beginsSync : isLostInputFatal)(this.#markOf(input.audience), input)
+        return (this.#isKnown(input) ? beginsSync : mustCancelSync)(this.#watermarkOf(input.audience), input)
       case 'sync_ended':
-        return afterSyncEnd(this.#markOf(input.audience), input, 0, at) !== undefined
+        return afterSyncEnd(this.#watermarkOf(input.audience), input, 0, at) !== undefined
       case 'reset':
       case 'forgotten':
       case 'lost':
@@ -85,22 +86,22 @@ export class AudiencePartition {
    * memory when it is yielded, except for the removals in `#applyToAll`. Inputs of one user must be
    * processed one after the other.
    */
-  take(input: AudienceInput | LostInput, on: InputContext): Iterable<InputEffect> {
+  applyInput(input: AudienceInput | LostInput, context: InputContext): Iterable<InputEffect> {
     switch (input.kind) {
       case 'observed':
-        return this.#observed(input, on)
+        return this.#observed(input, context)
       case 'sync_ended':
-        return this.#syncEnded(input, on)
+        return this.#syncEnded(input, context)
       case 'outcome':
-        return this.#outcome(input, on)
+        return this.#outcome(input, context)
       case 'resend':
-        return this.#change(input, input, on)
+        return this.#change(input, input, context)
       case 'reset':
-        return this.#reset(input, on)
+        return this.#reset(input, context)
       case 'forgotten':
-        return this.#forgotten(input.userId, on)
+        return this.#forgotten(input.userId, context)
       case 'lost':
-        return this.#lost(on)
+        return this.#lost(context)
       default:
         return assertNever(input)
     }
@@ -110,111 +111,118 @@ export class AudiencePartition {
     return this.#members.size()
   }
 
-  *#observed(input: Input<'observed'>, on: InputContext): Iterable<InputEffect> {
+  *#observed(input: Input<'observed'>, context: InputContext): Iterable<InputEffect> {
     const { audience, userId } = input
     const configured = this.#deps.directory().get(audience)
-    const mark = this.#markOf(audience)
+    const watermark = this.#watermarkOf(audience)
     if (configured === undefined) {
       yield ignored('unknown_audience')
-      if (isLostInputFatal(mark, input)) yield this.#mark(audience, afterLostInput(mark, input, on.position))
+      if (mustCancelSync(watermark, input))
+        yield this.#setWatermark(audience, afterSyncCancellation(watermark, input, context.position))
       return
     }
-    const stale = staleReason(mark, input)
+    const stale = staleReason(watermark, input)
     if (stale !== undefined) return yield ignored(stale)
-    if (beginsSync(mark, input)) yield this.#mark(audience, afterSyncStart(mark, input, on.position))
+    if (beginsSync(watermark, input))
+      yield this.#setWatermark(audience, afterSyncStart(watermark, input, context.position))
     if (input.mode === 'full') this.#noteMissed(input, configured)
     // A sync that began before the user was deleted must not add the user again.
-    const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
+    const stopped = this.#stopped(userId, Math.min(context.at, syncBegan(input.syncId)))
     if (stopped !== undefined) return yield ignored(stopped)
-    for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
+    for (const destination of configured.destinations)
+      yield* this.#change({ audience, userId, destination }, input, context)
     // A disabled destination gets no message, but its memberships show the missed changes.
-    for (const destination of configured.disabled) yield* this.#change({ audience, userId, destination }, input, on)
+    for (const destination of configured.disabled)
+      yield* this.#change({ audience, userId, destination }, input, context)
   }
 
-  *#syncEnded(input: Input<'sync_ended'>, on: InputContext): Iterable<InputEffect> {
+  *#syncEnded(input: Input<'sync_ended'>, context: InputContext): Iterable<InputEffect> {
     const { audience } = input
     if (!this.#isKnown(input)) return yield ignored('unknown_audience')
-    const mark = this.#markOf(audience)
-    const stale = staleReason(mark, input)
-    // If the input is read again, its watermark was written, but the removal of memberships may be
-    // unfinished.
-    const isReadAgain = input.mode === 'full' && on.position <= mark.position
+    const watermark = this.#watermarkOf(audience)
+    const stale = staleReason(watermark, input)
+    // After a crash, Hookline may read this input again although it has written the watermark. It
+    // then repeats the removal of memberships, because the removal may be unfinished.
+    const isReadAgain = input.mode === 'full' && context.position <= watermark.position
     if (stale !== undefined && !isReadAgain) return yield ignored(stale)
     if (stale === undefined) {
-      const after = afterSyncEnd(mark, input, on.position, on.at)
+      const after = afterSyncEnd(watermark, input, context.position, context.at)
       if (after === undefined) return
-      if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
-      yield this.#mark(audience, after)
+      if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, context)
+      yield this.#setWatermark(audience, after)
     }
-    // Only the watermark keeps the sync ids and versions of removed memberships (`closed` and
-    // `floor`), so it must be written before they are removed.
-    yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
+    // Only the watermark keeps the sync ids and versions of removed memberships (`closedUpTo` and
+    // `versionFloor`), so it must be written before the memberships are removed.
+    yield* this.#applyToAll(audience, undefined, { kind: 'watermark_raised' }, context)
   }
 
-  *#reset(input: Input<'reset'>, on: InputContext): Iterable<InputEffect> {
+  *#reset(input: Input<'reset'>, context: InputContext): Iterable<InputEffect> {
     const { audience, destination } = input
-    const mark = destination === undefined ? resetWatermark(this.#markOf(audience), on.position, on.at) : undefined
-    if (mark !== undefined) yield this.#mark(audience, mark)
-    // It may have the id of a sync with a time in the future.
+    const watermark =
+      destination === undefined ? resetWatermark(this.#watermarkOf(audience), context.position, context.at) : undefined
+    if (watermark !== undefined) yield this.#setWatermark(audience, watermark)
+    // `#missed` may have a sync id with a time in the future, because a clock was wrong. If the id
+    // stayed, `#hasMissed` would be true for the end of every sync until that time.
     if (destination === undefined) this.#missed.delete(audience)
-    yield* this.#applyToAll(audience, destination, input, on)
+    yield* this.#applyToAll(audience, destination, input, context)
   }
 
-  *#outcome(input: Input<'outcome'>, on: InputContext): Iterable<InputEffect> {
+  *#outcome(input: Input<'outcome'>, context: InputContext): Iterable<InputEffect> {
     // A result that arrives after the deletion of a user must not create a membership again.
     const stopped = this.#members.get(input) === undefined ? this.#stopped(input.userId, 0) : undefined
     if (stopped !== undefined) return yield ignored(stopped)
-    yield* this.#change(input, input, on)
+    yield* this.#change(input, input, context)
   }
 
-  *#forgotten(userId: string, on: InputContext): Iterable<InputEffect> {
+  *#forgotten(userId: string, context: InputContext): Iterable<InputEffect> {
     for (const [audience, byDestination] of this.#members.all()) {
       const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
-      // A membership with a later position is ignored: its user returned before this deletion was
-      // processed again.
-      const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
-      const mark = withRaisedFloor(this.#markOf(audience), Math.max(0, ...versions), on.position)
+      // After a crash, Hookline may process a deletion again. It ignores memberships with a later
+      // position, because the user returned after the deletion.
+      const versions = states.filter(({ position }) => position < context.position).map(({ version }) => version)
+      const watermark = withRaisedFloor(this.#watermarkOf(audience), Math.max(0, ...versions), context.position)
       // The watermark is written first, so that a crash cannot lose the highest version of the
       // removed memberships.
-      if (mark !== undefined) yield this.#mark(audience, mark)
+      if (watermark !== undefined) yield this.#setWatermark(audience, watermark)
       for (const destination of byDestination.keys())
-        yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
+        yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, context)
     }
   }
 
-  *#lost(on: InputContext): Iterable<InputEffect> {
-    // An audience that is missing from the configuration may come back before the end of its sync.
+  *#lost(context: InputContext): Iterable<InputEffect> {
+    // Also cancels the syncs of audiences that have memberships, but are not configured: an
+    // audience may be configured again before the end of its sync.
     const kept = Array.from(this.#members.all(), ([audience]) => audience)
     for (const audience of new Set([...this.#deps.directory().keys(), ...kept])) {
-      const mark = afterUnreadInput(this.#markOf(audience), on.position, on.at, on.now())
-      if (mark !== undefined) yield this.#mark(audience, mark)
+      const watermark = afterUnreadInput(this.#watermarkOf(audience), context.position, context.at, context.now())
+      if (watermark !== undefined) yield this.#setWatermark(audience, watermark)
     }
   }
 
-  *#change(key: MemberKey, input: MembershipInput, on: InputContext): Iterable<InputEffect> {
-    const change = this.#changeOf(key, input, on)
+  *#change(key: MemberKey, input: MembershipInput, context: InputContext): Iterable<InputEffect> {
+    const change = this.#changeOf(key, input, context)
     if (change === undefined) return
     this.#members.put(key, change.state)
     yield change
   }
 
   /**
-   * Applies one input to all members of an audience. Members are removed after the loop, because
-   * none may be removed while it iterates.
+   * Applies one input to all members of an audience. Removes members only after the loop over
+   * `table.users()`, because this iterator permits no removals.
    */
   *#applyToAll(
     audience: string,
-    only: string | undefined,
+    onlyDestination: string | undefined,
     input: MembershipInput,
-    on: InputContext,
+    context: InputContext,
   ): Iterable<InputEffect> {
     let visits = 0
-    for (const [destination, table] of this.#members.of(audience)) {
-      if (only !== undefined && only !== destination) continue
+    for (const [destination, table] of this.#members.tablesOf(audience)) {
+      if (onlyDestination !== undefined && onlyDestination !== destination) continue
       const gone: string[] = []
       for (const userId of table.users()) {
         if (++visits % visitsPerTurn === 0) yield { kind: 'visited' }
-        const change = this.#changeOf({ audience, userId, destination }, input, on)
+        const change = this.#changeOf({ audience, userId, destination }, input, context)
         if (change === undefined) continue
         if (change.state === undefined) gone.push(userId)
         else table.set(userId, change.state)
@@ -231,16 +239,17 @@ export class AudiencePartition {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
-    // Inputs between a user's deletion and `forgotten` must send nothing, unless a sync that began
-    // after the deletion listed the user. Some suppressions stop only messages from before the
-    // deletion.
+    // After a user's deletion, inputs must send nothing about the user until the input `forgotten`
+    // removes the memberships. Exception: a sync that began after the deletion has listed the user.
+    // The dispatcher cannot ensure this, because some suppressions stop only messages from before
+    // the deletion.
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,
       at,
       now: now(),
       absent: audience?.absent ?? absentValue('audience'),
-      mark: this.#markOf(name),
+      watermark: this.#watermarkOf(name),
       isConnected: audience?.destinations.has(destination) === true && !isStopped,
       isListed: isListedBy(audience, destination) && !this.#hasMissed(key, input),
       isRemoved: audience?.configured?.has(destination) === false,
@@ -250,8 +259,8 @@ export class AudiencePartition {
     if (stepped.kind === 'removed')
       return { kind: 'membership', key: own, identify: undefined, state: undefined, position } as const
     const { state, update } = stepped
-    // The same time as in `#isDeleted`: the dispatcher then drops a message that this process sends
-    // because it does not know a deletion yet.
+    // The message gets the time with which `#isDeleted` compares deletions. So if this process does
+    // not know a deletion yet and sends a message, the dispatcher drops the message.
     const listedAt = state.syncId > 0 ? epochMs(Math.min(at, syncBegan(state.syncId))) : at
     const identify = update && audience && identifyOf(own, audience.property, update, at, listedAt)
     return { kind: 'membership', key: own, identify, state, position } as const
@@ -259,7 +268,7 @@ export class AudiencePartition {
 
   /** Notes which destinations do not get this input, because the audience does not list them. */
   #noteMissed({ audience, syncId }: Input<'observed'>, configured: Audience): void {
-    for (const destination of this.#members.of(audience).keys()) {
+    for (const destination of this.#members.tablesOf(audience).keys()) {
       if (isListedBy(configured, destination)) continue
       const missed = this.#missed.get(audience) ?? new Map<string, SyncId>()
       this.#missed.set(audience, missed.set(destination, syncId))
@@ -267,8 +276,8 @@ export class AudiencePartition {
   }
 
   /**
-   * Whether this is the end of a sync that the destination has missed in part. It must not remove
-   * members: the sync may have listed them.
+   * Whether `input` is the end of a sync that the destination has missed in part. This end must not
+   * remove members, because the sync may have listed them.
    */
   #hasMissed({ audience, destination }: MemberKey, input: MembershipInput): boolean {
     return input.kind === 'sync_ended' && input.syncId <= (this.#missed.get(audience)?.get(destination) ?? 0)
@@ -291,13 +300,13 @@ export class AudiencePartition {
     return this.#deps.stops({ userId, sourceId: audiencesSource, receivedAt: epochMs(time) })
   }
 
-  #markOf(audience: string): AudienceWatermark {
-    return this.records.markOf(audience)
+  #watermarkOf(audience: string): AudienceWatermark {
+    return this.records.watermarkOf(audience)
   }
 
-  #mark(audience: string, mark: AudienceWatermark): InputEffect {
-    this.records.setMark(audience, mark)
-    return { kind: 'mark', audience, mark }
+  #setWatermark(audience: string, watermark: AudienceWatermark): InputEffect {
+    this.records.setWatermark(audience, watermark)
+    return { kind: 'watermark', audience, watermark }
   }
 }
 

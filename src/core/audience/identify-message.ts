@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import type { Event } from '../message/event.ts'
-import { audiencesSource, ownEvent } from '../message/hookline-own-events.ts'
-import type { JsonText } from '../message/json-text.ts'
+import { audiencesSource, ownEvent } from '../message/own-events-and-source-ids.ts'
 import type { EpochMs } from '../time.ts'
 import type { MembershipUpdate } from './membership.ts'
 import type { MemberKey } from './membership-and-watermark-records.ts'
@@ -12,7 +12,7 @@ export const changeId = ({ audience, userId, destination }: MemberKey, { version
 
 /**
  * @param at append time of the input, so that a message that is built again has the same bytes
- * @param receivedAt see `ownEvent`
+ * @param receivedAt a deletion of the user at this time or later stops the message
  */
 export function identifyOf(
   key: MemberKey,

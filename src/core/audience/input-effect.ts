@@ -1,8 +1,8 @@
 import type { Event } from '../message/event.ts'
 import type { EpochMs } from '../time.ts'
+import type { AudienceWatermark, StaleReason } from './audience-watermark.ts'
 import type { Membership } from './membership.ts'
 import type { MemberKey } from './membership-and-watermark-records.ts'
-import type { AudienceWatermark, StaleReason } from './sync-watermark.ts'
 
 /**
  * Why an input is ignored: a value of the label `result` of the metric
@@ -14,7 +14,7 @@ export type IgnoredReason = StaleReason | 'unknown_audience' | 'user_deleted' | 
 export type InputEffect =
   /**
    * A changed membership. `identify` is acknowledged before `state` is written, so that a crash
-   * cannot lose the identify message. `undefined` as `state`: a tombstone.
+   * cannot lose the identify message. `state` is `undefined` for a tombstone.
    */
   | {
       readonly kind: 'membership'
@@ -29,10 +29,10 @@ export type InputEffect =
    * later changes. Consecutive watermarks must be of different audiences, because they are written
    * concurrently.
    */
-  | { readonly kind: 'mark'; readonly audience: string; readonly mark: AudienceWatermark }
+  | { readonly kind: 'watermark'; readonly audience: string; readonly watermark: AudienceWatermark }
   /**
-   * The input is ignored. If this makes a full sync incomplete, the next effect is a `mark` that
-   * cancels the sync.
+   * The input is ignored. If this makes a full sync incomplete, the next effect is a `watermark`
+   * that cancels the sync.
    */
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
   /**

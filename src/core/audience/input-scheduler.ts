@@ -2,18 +2,18 @@ import { Fifo } from '../collections/fifo.ts'
 
 /** An input that waits until it may start. */
 export interface QueuedInput {
-  /** The user of the input; `undefined` for a whole audience. */
+  /** The user of the input; `undefined` if the input is about a whole audience. */
   readonly user: string | undefined
   /**
    * Whether the input must run alone. Call this only after earlier inputs that run alone are done,
    * because they can change the result.
    */
-  isFence(): boolean
+  mustRunAlone(): boolean
 }
 
 /**
  * Runs the inputs of one user in log order, and inputs of different users concurrently. An input
- * with `isFence` runs alone.
+ * with `mustRunAlone` runs alone.
  */
 export class InputScheduler<Input extends QueuedInput> {
   /** Inputs, in log order, that `next` has not examined yet. */
@@ -26,11 +26,11 @@ export class InputScheduler<Input extends QueuedInput> {
   readonly #ready = new Fifo<Input>()
   /** Number of inputs that have left `#waiting` and are not done. */
   #unfinished = 0
-  #isFenced = false
+  #isInputRunningAlone = false
 
   /** Whether an input that runs alone is in progress. */
-  get isFenced(): boolean {
-    return this.#isFenced
+  get isInputRunningAlone(): boolean {
+    return this.#isInputRunningAlone
   }
 
   add(input: Input): void {
@@ -59,7 +59,7 @@ export class InputScheduler<Input extends QueuedInput> {
   /** Marks an input as done. Call it for each result of `next`. */
   done({ user }: Input): void {
     this.#unfinished--
-    this.#isFenced = false
+    this.#isInputRunningAlone = false
     if (user === undefined) return
     const behind = this.#byUser.get(user)?.shift()
     if (behind === undefined) this.#byUser.delete(user)
@@ -74,10 +74,10 @@ export class InputScheduler<Input extends QueuedInput> {
 
   #examineNext(): Input | undefined {
     const input = this.#waiting.peek()
-    if (input === undefined || this.#isFenced) return undefined
-    const isFence = input.isFence()
-    if (isFence && this.#unfinished > 0) return undefined
-    this.#isFenced = isFence
+    if (input === undefined || this.#isInputRunningAlone) return undefined
+    const mustRunAlone = input.mustRunAlone()
+    if (mustRunAlone && this.#unfinished > 0) return undefined
+    this.#isInputRunningAlone = mustRunAlone
     this.#unfinished++
     return this.#waiting.shift()
   }

@@ -1,9 +1,9 @@
+import type { JsonText } from '../message/canonical-json-text.ts'
 import { isIdOrVersion, tooLongUserId } from '../message/identifiers.ts'
-import { parsedJson } from '../message/json.ts'
-import type { JsonText } from '../message/json-text.ts'
+import { jsonValueIn } from '../message/json.ts'
 import { type ReportedResult, reportedResults } from '../message/reported-delivery-result.ts'
+import { type SyncMode, type SyncPart, syncModes } from './audience-watermark.ts'
 import { syncId } from './sync-id.ts'
-import { type SyncMode, type SyncPart, syncModes } from './sync-watermark.ts'
 
 /**
  * A record of the audience input topic, keyed by user. Inputs about a whole audience are written to
@@ -86,8 +86,8 @@ export function toInputRecord(input: AudienceInput): InputRecord {
 }
 
 /**
- * A decoded input. `undecodable`: a newer version of Hookline or another program may have written
- * the record. `detail` continues a sentence after "the input".
+ * The result of decoding an input. A record is `undecodable` if, for example, a newer version of
+ * Hookline or another program wrote it. `detail` continues a sentence after "the input".
  */
 export type ReadInput =
   | { readonly kind: 'input'; readonly input: AudienceInput }
@@ -116,7 +116,7 @@ type Need = <T>(name: keyof InputRecord, isValid: (value: string | number) => bo
 function inputOf(record: InputRecord, need: Need): AudienceInput | undefined {
   const text = (name: keyof InputRecord) => need<string>(name, value => value !== '')
   const whole = (name: keyof InputRecord) => need<number>(name, isIdOrVersion)
-  const value = () => need<JsonText>('value', json => parsedJson(String(json)) !== undefined)
+  const value = () => need<JsonText>('value', json => jsonValueIn(String(json)) !== undefined)
   const sync = (): SyncPart => ({
     syncId: syncId(whole('syncId')),
     mode: need<SyncMode>('mode', mode => syncModes.some(known => known === mode)),
@@ -147,6 +147,6 @@ function inputOf(record: InputRecord, need: Need): AudienceInput | undefined {
   }
 }
 
-/** The user of an input, which is the record's key; `undefined` for a whole audience. */
+/** The user of an input (the record's key); `undefined` if the input is about whole audiences. */
 export const inputUser = (input: AudienceInput | LostInput): string | undefined =>
   'userId' in input ? input.userId : undefined

@@ -1,11 +1,11 @@
+import type { JsonText } from '../message/canonical-json-text.ts'
 import { tooLongUserId } from '../message/identifiers.ts'
-import { parseField } from '../message/json.ts'
-import type { JsonText } from '../message/json-text.ts'
+import { parseField } from '../message/parse-message-json.ts'
 import type { LogRecord } from '../ports.ts'
 import { epochMs } from '../time.ts'
+import type { AudienceWatermark } from './audience-watermark.ts'
 import type { Membership } from './membership.ts'
 import { syncId } from './sync-id.ts'
-import type { AudienceWatermark } from './sync-watermark.ts'
 
 /** The key of a membership in the memberships topic. */
 export interface MemberKey {
@@ -67,13 +67,14 @@ export function toMembershipRecord(state: Membership): MembershipRecord {
     version,
     syncId: named,
     inFlight: inFlightRecord ?? null,
-    doubt: unconfirmed,
+    doubt: unconfirmed && { versions: unconfirmed.bitSet, until: unconfirmed.until },
   }
   return { position, membership, mark: null }
 }
 
-export function toWatermarkRecord({ position, begun, closed, floor }: AudienceWatermark): MembershipRecord {
-  return { position, membership: null, mark: { begun, closed, floor } }
+export function toWatermarkRecord(watermark: AudienceWatermark): MembershipRecord {
+  const { position, cancelledBelow, closedUpTo, versionFloor } = watermark
+  return { position, membership: null, mark: { begun: cancelledBelow, closed: closedUpTo, floor: versionFloor } }
 }
 
 /** Header of a tombstone: the offset of the input that caused it. */
@@ -116,12 +117,17 @@ export function fromMembershipRecord({ position, membership }: MembershipRecord)
           },
     version,
     syncId: syncId(named),
-    unconfirmed: doubt === null ? undefined : { versions: doubt.versions, until: epochMs(doubt.until) },
+    unconfirmed: doubt === null ? undefined : { bitSet: doubt.versions, until: epochMs(doubt.until) },
     position,
   }
 }
 
 export function fromWatermarkRecord({ position, mark }: MembershipRecord): AudienceWatermark | undefined {
   if (mark === null) return undefined
-  return { begun: syncId(mark.begun), closed: syncId(mark.closed), floor: mark.floor, position }
+  return {
+    cancelledBelow: syncId(mark.begun),
+    closedUpTo: syncId(mark.closed),
+    versionFloor: mark.floor,
+    position,
+  }
 }

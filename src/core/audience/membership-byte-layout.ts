@@ -1,4 +1,4 @@
-import type { JsonText } from '../message/json-text.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import { epochMs } from '../time.ts'
 import type { Membership } from './membership.ts'
 import { syncId } from './sync-id.ts'
@@ -20,7 +20,7 @@ import { syncId } from './sync-id.ts'
  * Frequent values. The code of a value is its index in this list (1 to 3), or:
  * - 0: the text is at the end of the packed state.
  * - 4: the value is the desired value.
- * - 5: the value is absent.
+ * - 5: the value is `undefined`.
  */
 const values: readonly (string | undefined)[] = [undefined, 'null', 'false', 'true']
 const asDesired = 4
@@ -33,8 +33,8 @@ const unconfirmedBytes = 4 + 8
 const lengthBytes = 4
 
 /**
- * Returns the length of the packed state; `undefined`, without writing, when `bytes` may be too
- * short.
+ * Writes a packed state to `bytes` at `start`, and returns the state's length in bytes. Returns
+ * `undefined`, without writing, when `bytes` may be too short.
  */
 export function packState(state: Membership, bytes: Buffer, start: number): number | undefined {
   const { desired, acknowledged, inFlight, unconfirmed } = state
@@ -54,7 +54,7 @@ export function packState(state: Membership, bytes: Buffer, start: number): numb
   bytes.writeDoubleLE(state.position, start + 18)
   let end = bytes.writeDoubleLE(inFlight?.since ?? 0, start + 26)
   if (unconfirmed !== undefined)
-    end = bytes.writeDoubleLE(unconfirmed.until, bytes.writeUInt32LE(unconfirmed.versions, end))
+    end = bytes.writeDoubleLE(unconfirmed.until, bytes.writeUInt32LE(unconfirmed.bitSet, end))
   if (ofDesired === 0) end = writeText(desired, bytes, end)
   if (ofAcknowledged === 0) end = writeText(acknowledged as string, bytes, end)
   if (ofInFlight === 0) end = writeText(inFlight?.value as string, bytes, end)
@@ -87,7 +87,7 @@ export function unpackState(bytes: Buffer, start: number): Membership {
   let end = start + fixedBytes
   let unconfirmed: Membership['unconfirmed']
   if ((flags & unconfirmedBit) !== 0) {
-    unconfirmed = { versions: bytes.readUInt32LE(end), until: epochMs(bytes.readDoubleLE(end + 4)) }
+    unconfirmed = { bitSet: bytes.readUInt32LE(end), until: epochMs(bytes.readDoubleLE(end + 4)) }
     end += unconfirmedBytes
   }
   const readValue = (code: number, desired?: string): JsonText | undefined => {

@@ -1,9 +1,9 @@
 import { assertNever } from '../assert-never.ts'
-import type { JsonText } from '../message/json-text.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import type { ReportedResult } from '../message/reported-delivery-result.ts'
 import type { EpochMs } from '../time.ts'
+import type { AudienceWatermark } from './audience-watermark.ts'
 import { clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
-import type { AudienceWatermark } from './sync-watermark.ts'
 import {
   changeExpiry,
   confirm,
@@ -25,8 +25,8 @@ export interface Membership {
    */
   readonly desired: JsonText
   /**
-   * The value that the destination has. `undefined`: unknown, which counts as different from every
-   * desired value.
+   * The value that the destination has; `undefined` if the value is unknown. An unknown value
+   * counts as different from every desired value.
    */
   readonly acknowledged: JsonText | undefined
   /**
@@ -75,10 +75,10 @@ export type MembershipInput =
    */
   | { readonly kind: 'reset' }
   /**
-   * The audience's watermark has increased. A membership that the watermark covers is removed (see
-   * `isForgettable`).
+   * The audience's watermark has increased. A membership is removed if it is not needed and the
+   * watermark covers it (see `isForgettable`).
    */
-  | { readonly kind: 'swept' }
+  | { readonly kind: 'watermark_raised' }
   /** The user was deleted. */
   | { readonly kind: 'forgotten' }
 
@@ -89,7 +89,7 @@ export interface StepContext {
   /** Current wall-clock time. */
   readonly now: EpochMs
   readonly absent: JsonText
-  readonly mark: AudienceWatermark
+  readonly watermark: AudienceWatermark
   /**
    * Whether changes may be sent: the destination receives this audience, and no deletion of the
    * user forbids it.
@@ -129,24 +129,25 @@ interface Transition {
  * Computes how an input changes a membership. A pure function, because processes that read the same
  * inputs must send the same changes with the same versions.
  */
-export function step(state: Membership | undefined, input: MembershipInput, on: StepContext): Step {
-  if (state !== undefined && on.position <= state.position) return unchanged
+export function step(state: Membership | undefined, input: MembershipInput, context: StepContext): Step {
+  if (state !== undefined && context.position <= state.position) return unchanged
   if (input.kind === 'forgotten') return state === undefined ? unchanged : removed
-  const transition = state === undefined ? onFirstInput(input, on) : transitionOf(state, input, on)
-  return transition === undefined ? unchanged : applied(state, transition, on)
+  const transition = state === undefined ? onFirstInput(input, context) : transitionOf(state, input, context)
+  return transition === undefined ? unchanged : applied(state, transition, context)
 }
 
 /** Handles an input for a user without a stored membership. */
-function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext): Transition | undefined {
+function onFirstInput(input: MembershipInput, { absent, watermark, at }: StepContext): Transition | undefined {
   if (input.kind === 'observed') {
     const { value, syncId: named } = input
-    const version = Math.max(versionAt(at), mark.floor + 1)
+    const version = Math.max(versionAt(at), watermark.versionFloor + 1)
     return { state: { ...initialState(absent, version), desired: value, syncId: named }, send: true }
   }
   // A process sent the change of this outcome, and crashed before it wrote the membership. Outcomes
-  // with versions up to `mark.floor` are ignored, because they can belong to removed memberships.
-  if (input.kind === 'outcome' && input.version > mark.floor)
-    return adoptUnknownChange(initialState(absent, mark.floor), input, at)
+  // with versions up to `watermark.versionFloor` are ignored, because they can belong to removed
+  // memberships.
+  if (input.kind === 'outcome' && input.version > watermark.versionFloor)
+    return adoptUnknownChange(initialState(absent, watermark.versionFloor), input, at)
   return undefined
 }
 
@@ -162,26 +163,26 @@ const initialState = (absent: JsonText, version: number): Membership => ({
 
 type Outcome = Extract<MembershipInput, { kind: 'outcome' }>
 
-function transitionOf(state: Membership, input: MembershipInput, on: StepContext): Transition | undefined {
+function transitionOf(state: Membership, input: MembershipInput, context: StepContext): Transition | undefined {
   switch (input.kind) {
     case 'observed': {
       const { syncId: named, value } = input
       // An older sync, or a user who is listed twice with the same value, changes nothing.
       if (named < state.syncId || (named === state.syncId && value === state.desired)) return undefined
-      return { state: { ...withExpiredChange(state, on), desired: value, syncId: named }, send: true }
+      return { state: { ...withExpiredChange(state, context), desired: value, syncId: named }, send: true }
     }
     case 'sync_ended': {
-      if (input.syncId <= state.syncId || !on.isListed) return { state, send: false }
-      const still = withExpiredChange(state, on)
-      return { state: still.desired === on.absent ? still : { ...still, desired: on.absent }, send: true }
+      if (input.syncId <= state.syncId || !context.isListed) return { state, send: false }
+      const still = withExpiredChange(state, context)
+      return { state: still.desired === context.absent ? still : { ...still, desired: context.absent }, send: true }
     }
     case 'outcome':
-      return onOutcome(state, input, on)
+      return onOutcome(state, input, context)
     case 'resend':
-      return { state: withExpiredChange(state, on), send: true }
+      return { state: withExpiredChange(state, context), send: true }
     case 'reset':
-      return { state: withClampedSyncId(withUnknownValue(state), on.at), send: false }
-    case 'swept':
+      return { state: withClampedSyncId(withUnknownValue(state), context.at), send: false }
+    case 'watermark_raised':
       return { state, send: false }
     case 'forgotten':
       return undefined
@@ -213,41 +214,45 @@ function withUnknownValue(state: Membership): Membership {
 }
 
 /**
- * Lowers a sync id of a future time to `at`. Otherwise, all syncs until that time would be ignored.
+ * Lowers a sync id with a time in the future to the id for the time `at`. Otherwise, Hookline would
+ * ignore all syncs until the future time.
  */
 function withClampedSyncId(state: Membership, at: EpochMs): Membership {
   const named = clampedToNow(state.syncId, at)
   return named === state.syncId ? state : { ...state, syncId: named }
 }
 
-function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transition | undefined {
-  const age = state.version - outcome.version
-  if (age < 0) return adoptUnknownChange(state, outcome, on.at)
+function onOutcome(state: Membership, outcome: Outcome, context: StepContext): Transition | undefined {
+  const versionsBehind = state.version - outcome.version
+  if (versionsBehind < 0) return adoptUnknownChange(state, outcome, context.at)
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
   // If a process crashed after it sent a change, two changes can have the same version. If both
   // were delivered, the value is unknown.
-  if (age === 0 && sent !== undefined && sent !== outcome.value)
+  if (versionsBehind === 0 && sent !== undefined && sent !== outcome.value)
     return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
-  if (age === 0 && inFlight !== undefined) {
+  if (versionsBehind === 0 && inFlight !== undefined) {
     // If the desired value differs from the undelivered value, the desired value is sent now.
     // Otherwise, the next sync sends it again.
     if (outcome.result === 'undelivered')
-      return { state: markUndelivered(state, on.at), send: state.desired !== inFlight.value }
+      return { state: markUndelivered(state, context.at), send: state.desired !== inFlight.value }
     const acknowledged = inFlight.isOvertaken ? undefined : inFlight.value
     return { state: { ...state, acknowledged, inFlight: undefined }, send: true }
   }
-  return isUnconfirmed(unlessExpired(state.unconfirmed, on.at), age) ? onLateOutcome(state, outcome, age) : undefined
+  return isUnconfirmed(unlessExpired(state.unconfirmed, context.at), versionsBehind)
+    ? onLateOutcome(state, outcome, versionsBehind)
+    : undefined
 }
 
 /**
  * Handles the late result of an unconfirmed change. Even after `undelivered`, the change may have
  * reached the destination and replaced a newer value.
  */
-function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
+function onLateOutcome(before: Membership, { value, result }: Outcome, versionsBehind: number): Transition {
   // Only `delivered` confirms the change: destinations then ignore further messages of the change.
   // After `undelivered`, another message of the change can still be delivered.
-  const state = result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, age) } : before
+  const state =
+    result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, versionsBehind) } : before
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }
   // An unknown value stays unknown, because results do not arrive in the order of the deliveries.
@@ -269,9 +274,9 @@ function adoptUnknownChange(before: Membership, { version, value, result }: Outc
   return { state: result === 'delivered' ? { ...known, acknowledged: value } : markUndelivered(known, at), send: false }
 }
 
-function applied(before: Membership | undefined, { state, send }: Transition, on: StepContext): Step {
-  const { position, now } = on
-  if (send && on.isConnected && state.inFlight === undefined && state.desired !== state.acknowledged) {
+function applied(before: Membership | undefined, { state, send }: Transition, context: StepContext): Step {
+  const { position, now } = context
+  if (send && context.isConnected && state.inFlight === undefined && state.desired !== state.acknowledged) {
     const update = { value: state.desired, version: state.version + 1 }
     const inFlight = { value: state.desired, since: now, isOvertaken: false }
     return {
@@ -280,7 +285,7 @@ function applied(before: Membership | undefined, { state, send }: Transition, on
       update,
     }
   }
-  if (isForgettable(state, on)) return before === undefined ? unchanged : removed
+  if (isForgettable(state, context)) return before === undefined ? unchanged : removed
   return state === before ? unchanged : { kind: 'changed', state: { ...state, position }, update: undefined }
 }
 
@@ -288,10 +293,11 @@ function applied(before: Membership | undefined, { state, send }: Transition, on
  * Whether a membership can be removed without losing information: the user is absent or the
  * destination removed, and the watermark covers `syncId` and `version`.
  */
-function isForgettable(state: Membership, on: StepContext): boolean {
+function isForgettable(state: Membership, context: StepContext): boolean {
   const { syncId, version } = state
-  const { closed, floor } = on.mark
-  return (isAbsent(state, on) || isOfRemovedDestination(state, on)) && syncId <= closed && version <= floor
+  const { closedUpTo, versionFloor } = context.watermark
+  const isUnneeded = isAbsent(state, context) || isOfRemovedDestination(state, context)
+  return isUnneeded && syncId <= closedUpTo && version <= versionFloor
 }
 
 function isAbsent({ desired, acknowledged, inFlight, unconfirmed }: Membership, { absent, at }: StepContext): boolean {
@@ -300,8 +306,9 @@ function isAbsent({ desired, acknowledged, inFlight, unconfirmed }: Membership, 
 }
 
 /**
- * Whether the destination was removed, and syncs up to a day after `syncId` are closed. Within this
- * day, an operator may revert the removal, or this process may not know a new destination yet.
+ * Whether the destination was removed, and `watermark.closedUpTo` is at least a day later than
+ * `syncId`. Within this day, an operator may revert the removal, or this process may not know a new
+ * destination yet.
  */
-const isOfRemovedDestination = ({ syncId }: Membership, { isRemoved, mark }: StepContext): boolean =>
-  isRemoved && isDayBefore(syncId, mark.closed)
+const isOfRemovedDestination = ({ syncId }: Membership, { isRemoved, watermark }: StepContext): boolean =>
+  isRemoved && isDayBefore(syncId, watermark.closedUpTo)

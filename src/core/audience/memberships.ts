@@ -30,7 +30,7 @@ export class Memberships {
     return this.#tables
   }
 
-  of(audience: string): ByDestination {
+  tablesOf(audience: string): ByDestination {
     return this.#tables.get(audience) ?? new Map()
   }
 

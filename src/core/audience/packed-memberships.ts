@@ -33,8 +33,8 @@ export class PackedMemberships {
   #wasted = 0
   #size = 0
   /**
-   * Increases when an entry is added or deleted, which is not allowed during an iteration of
-   * `users`.
+   * Increases when an entry is added or deleted. By this number, an iteration of `users` detects
+   * these changes, which are not allowed during the iteration.
    */
   #generation = 0
   /** Length in bytes of the key that `#find` wrote after the last entry. */

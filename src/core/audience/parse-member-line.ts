@@ -1,8 +1,10 @@
+import { canonicalJson } from '../message/canonical-json.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import { idOf, textOf } from '../message/identifiers.ts'
-import { canonicalJson, isObject, parseField, parseJson } from '../message/json.ts'
-import type { JsonText } from '../message/json-text.ts'
-import { maxMessageBytes } from '../message/message-parts-and-size-limits.ts'
-import { type AudienceKind, absentValue } from './audience-directory.ts'
+import { isObject } from '../message/json.ts'
+import { maxMessageBytes } from '../message/message-size-limits.ts'
+import { parseField, parseMessageText } from '../message/parse-message-json.ts'
+import { type AudienceKind, absentValue } from './configured-audiences.ts'
 
 /** The content of one line of a member list. */
 export type MemberLine =
@@ -39,7 +41,7 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     return kind === 'trait' && value === undefined ? refused(noValueColumn) : nothing
   }
   const fromJson = (text: string): MemberLine => {
-    const parsed = parseJson(text)
+    const parsed = parseMessageText(text)
     if (parsed.kind === 'rejected') return refused(parsed.message)
     if (!isObject(parsed.value)) return refused('a JSON array is not a member: write one user per line')
     const { userId, value } = parsed.value
@@ -59,7 +61,8 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     number++
     if (line === undefined) return refused(notUtf8)
     const text = (number === 1 ? line.replace(/^\ufeff/, '') : line).trim()
-    // Measure the whole line: the reader of the list cuts longer lines, perhaps at a space.
+    // Measures `line`, not `text`: the caller cuts each line after `maxMessageBytes` + 1 bytes, and
+    // `trim` can remove spaces at the end of a cut line.
     const isTooLong = Buffer.byteLength(line) > maxMessageBytes
     if (text === '' && !isTooLong) return nothing
     if (text.includes('\r')) return refused(carriageReturn)
@@ -136,8 +139,8 @@ const hasColumnOfIds = (line: string): boolean =>
 const isSeparatorLine = (line: string): boolean => /^"?sep=[^\p{L}\p{N}]?"?$/iu.test(line)
 
 /**
- * Whether a line names the columns, although a title or another user precedes it. The name `id`
- * does not count, because user ids may end with the country code ID.
+ * Whether a line after the first one looks like the header of a CSV list. The column name `id` does
+ * not count, because user ids may end with the country code ID, for example `acme,ID`.
  */
 const isLateHeader = (line: string): boolean =>
   /[,;\t]/.test(line) && /(^|[,;\t])[ "]*user[ _-]?id[ "]*([,;\t]|$)/i.test(line)

@@ -36,7 +36,7 @@ export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPer
  */
 const aheadMs = 60_000
 
-/** The highest id of a sync that began at the time `at` or earlier, by the clock of any broker. */
+/** The highest possible id of a sync that began at `at` or earlier, by the clock of any broker. */
 export const highestSyncId = (at: EpochMs): SyncId => syncId(versionAt(epochMs(at + aheadMs)))
 
 /**

@@ -6,10 +6,10 @@ import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
  */
 export interface UnconfirmedChanges {
   /**
-   * Bit n is set for the change whose version is n below the last one. Bit 31 also covers all older
-   * changes. Unsigned, never 0.
+   * A bit set: bit n is 1 if the change with the version `Membership.version` minus n is
+   * unconfirmed. Bit 31 also covers all older changes. Unsigned, never 0.
    */
-  readonly versions: number
+  readonly bitSet: number
   /** After this time, Hookline expects no further delivery of the messages of these changes. */
   readonly until: EpochMs
 }
@@ -23,31 +23,38 @@ const highestBit = 31
 
 /** Notes that the last change may or may not have arrived. */
 export const markUnconfirmed = (changes: UnconfirmedChanges | undefined, at: EpochMs): UnconfirmedChanges => ({
-  versions: ((changes?.versions ?? 0) | 1) >>> 0,
+  bitSet: ((changes?.bitSet ?? 0) | 1) >>> 0,
   until: epochMs(at + changeExpiry),
 })
 
 /** Returns the unconfirmed changes after the version of the last change has grown by `by`. */
 export function shiftBy(changes: UnconfirmedChanges | undefined, by: number): UnconfirmedChanges | undefined {
   if (changes === undefined) return undefined
-  let { versions } = changes
+  let { bitSet } = changes
   for (let left = Math.min(by, highestBit + 1); left > 0; left--)
-    versions = ((versions << 1) | (versions & (1 << highestBit))) >>> 0
-  return { ...changes, versions }
+    bitSet = ((bitSet << 1) | (bitSet & (1 << highestBit))) >>> 0
+  return { ...changes, bitSet }
 }
 
-/** Whether the change whose version is `age` below that of the last change is unconfirmed. */
-export const isUnconfirmed = (changes: UnconfirmedChanges | undefined, age: number): boolean =>
-  changes !== undefined && ((changes.versions >>> Math.min(age, highestBit)) & 1) === 1
+/**
+ * Whether a change is unconfirmed.
+ * @param versionsBehind the version of the last change minus the version of this change
+ */
+export const isUnconfirmed = (changes: UnconfirmedChanges | undefined, versionsBehind: number): boolean =>
+  changes !== undefined && ((changes.bitSet >>> Math.min(versionsBehind, highestBit)) & 1) === 1
 
 /**
- * Confirms the change whose version is `age` below the last one. Changes with an age of 31 or more
- * share one bit, so they stay unconfirmed.
+ * Confirms a change. Changes that are 31 or more versions behind share one bit, so they stay
+ * unconfirmed.
+ * @param versionsBehind the version of the last change minus the version of this change
  */
-export function confirm(changes: UnconfirmedChanges | undefined, age: number): UnconfirmedChanges | undefined {
-  if (changes === undefined || age >= highestBit) return changes
-  const versions = (changes.versions & ~(1 << age)) >>> 0
-  return versions === 0 ? undefined : { ...changes, versions }
+export function confirm(
+  changes: UnconfirmedChanges | undefined,
+  versionsBehind: number,
+): UnconfirmedChanges | undefined {
+  if (changes === undefined || versionsBehind >= highestBit) return changes
+  const bitSet = (changes.bitSet & ~(1 << versionsBehind)) >>> 0
+  return bitSet === 0 ? undefined : { ...changes, bitSet }
 }
 
 export const unlessExpired = (changes: UnconfirmedChanges | undefined, at: EpochMs): UnconfirmedChanges | undefined =>

@@ -7,8 +7,8 @@ import { type EpochMs, epochMs } from '../time.ts'
 export type Evidence = 'works' | 'fails' | 'nothing'
 
 /**
- * What an attempt shows about the endpoints. `fails`: the attempt is conclusive, and every request
- * failed because of its endpoint.
+ * What an attempt shows about the endpoints. `fails`: the attempt shows whether the endpoints work
+ * (`isConclusive`), and every request failed because of its endpoint.
  */
 export function evidenceOf(attempt: PermitFacts): Evidence {
   if (attempt.calls.some(({ outcome }) => outcome === 'delivered')) return 'works'
@@ -24,21 +24,23 @@ const isFailureOfEndpoint = (outcome: Outcome): boolean =>
   isOfEndpoint(outcome) && outcome !== 'http_429' && outcome !== 'internal' && outcome !== 'blocked_address'
 
 /**
- * The failures of a destination that one process has seen since it last wrote the failure state.
+ * The failures of a destination that one process has seen since it last wrote the destination's
+ * failure state to the config topic. All processes share this state (`FailureState`).
  */
 export interface SeenFailures {
-  /** The number of failed attempts after `endedAt`. */
+  /** The number of failed attempts after `resetAt`. */
   readonly attempts: number
-  /** Times of the first and the last failure after `endedAt`. */
+  /** Times of the first and the last failure after `resetAt`. */
   readonly firstAt: EpochMs
   readonly lastAt: EpochMs
-  /** URL hashes of the webhooks that responded with 410 Gone after `endedAt`. */
+  /** URL hashes of the webhooks that responded with 410 Gone after `resetAt`. */
   readonly gone: readonly string[]
   /**
-   * When `FailureCounter.ended` was last called. A failure state that began before this time must
-   * end.
+   * When `FailureCounter.reset` was last called, for example after a success. If the failures in
+   * the failure state began before this time, `judgeFailures` discards them, unless Hookline had
+   * already disabled the destination.
    */
-  readonly endedAt: EpochMs
+  readonly resetAt: EpochMs
 }
 
 /**
@@ -49,24 +51,24 @@ export class FailureCounter {
   #firstAt = never
   #lastAt = never
   #gone = new Set<string>()
-  #endedAt = never
-  #urls: string | undefined
+  #resetAt = never
+  #urlHashes: string | undefined
 
   get hasFailures(): boolean {
     return this.#attempts > 0 || this.#gone.size > 0
   }
 
-  get endedAt(): EpochMs {
-    return this.#endedAt
+  get resetAt(): EpochMs {
+    return this.#resetAt
   }
 
   /**
-   * Sets the webhooks whose failures are counted (`urlsOf`). When they change, the counted failures
-   * are discarded.
+   * Sets the webhooks whose failures are counted (`urlHashesOf`). When they change, the counted
+   * failures are discarded.
    */
-  setUrls(urls: string, now: EpochMs): void {
-    if (this.#urls !== undefined && this.#urls !== urls) this.ended(now)
-    this.#urls = urls
+  setUrlHashes(urlHashes: string, now: EpochMs): void {
+    if (this.#urlHashes !== undefined && this.#urlHashes !== urlHashes) this.reset(now)
+    this.#urlHashes = urlHashes
   }
 
   failed(now: EpochMs): void {
@@ -81,14 +83,18 @@ export class FailureCounter {
     this.#lastAt = now
   }
 
-  /** Notes a success, or an outdated or empty failure state. Discards the counted failures. */
-  ended(now: EpochMs): void {
-    this.#endedAt = now
+  /**
+   * Discards the counted failures. Called after a success, after a change of webhook URLs, and when
+   * the failure state is outdated (`isOutdated`). Also called when a process has replaced the
+   * failure state with one without failures, for example after a success in another process.
+   */
+  reset(now: EpochMs): void {
+    this.#resetAt = now
     if (this.hasFailures) this.take()
   }
 
   take(): SeenFailures {
-    const times = { firstAt: this.#firstAt, lastAt: this.#lastAt, endedAt: this.#endedAt }
+    const times = { firstAt: this.#firstAt, lastAt: this.#lastAt, resetAt: this.#resetAt }
     const seen = { attempts: this.#attempts, gone: [...this.#gone], ...times }
     this.#attempts = 0
     this.#gone = new Set()
@@ -96,11 +102,11 @@ export class FailureCounter {
   }
 
   /**
-   * Reverses `take` when the write to Kafka failed. Does nothing after `ended`, because the
+   * Reverses `take` when the write to Kafka failed. Does nothing after `reset`, because the
    * failures are then outdated.
    */
   restore(seen: SeenFailures): void {
-    if ((seen.attempts === 0 && seen.gone.length === 0) || this.#endedAt > seen.endedAt) return
+    if ((seen.attempts === 0 && seen.gone.length === 0) || this.#resetAt > seen.resetAt) return
     this.#firstAt = seen.firstAt
     this.#lastAt = epochMs(Math.max(this.#lastAt, seen.lastAt))
     this.#attempts += seen.attempts

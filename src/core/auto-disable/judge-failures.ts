@@ -16,7 +16,7 @@ const maxWaitAfterSuccessMs = 60_000
  * (`destination-failure-record.ts`).
  */
 export interface FailureState {
-  /** Hashes of the webhooks' URLs when the state was written (`urlsOf`). */
+  /** Hashes of the webhooks' URLs when the state was written (`urlHashesOf`). */
   readonly urls: string
   /** The version of the configuration object; 0 for a destination of the configuration file. */
   readonly version: number
@@ -58,7 +58,7 @@ export const isWatched = ({ lifecycle }: Pick<Destination, 'lifecycle'>): boolea
   lifecycle?.disableAfter !== undefined || lifecycle?.onGone === 'disable'
 
 /** The hashes of the URLs of a destination's webhooks, sorted, in one text. */
-export const urlsOf = ({ webhooks }: Pick<Destination, 'webhooks'>): string =>
+export const urlHashesOf = ({ webhooks }: Pick<Destination, 'webhooks'>): string =>
   webhooks
     .map(({ urlHash }) => urlHash)
     .sort()
@@ -96,7 +96,7 @@ export function judgeFailures(
     return { kind: 'disable', state: { ...after, disabled }, disabled }
   }
   const isFirst = current.failingSince === undefined && after.failingSince !== undefined
-  if (isFirst && now - seen.endedAt < waitAfterSuccess(rule)) return { kind: 'wait' }
+  if (isFirst && now - seen.resetAt < waitAfterSuccess(rule)) return { kind: 'wait' }
   return isSame(known ?? withoutFailures(rule), after) ? { kind: 'keep' } : { kind: 'note', state: after }
 }
 
@@ -107,11 +107,11 @@ const waitAfterSuccess = ({ disableAfter }: DisableRule): number =>
  * Whether the disabling was wrong: a delivery succeeded, or the destination was paused, between the
  * first failure and the disabling.
  */
-const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFailures): boolean =>
-  failingSince !== undefined && disabled !== undefined && endedAt >= failingSince && endedAt < disabled.at
+const isRefuted = ({ failingSince, disabled }: FailureState, { resetAt }: SeenFailures): boolean =>
+  failingSince !== undefined && disabled !== undefined && resetAt >= failingSince && resetAt < disabled.at
 
-const isEndedBy = ({ failingSince }: FailureState, { endedAt }: SeenFailures): boolean =>
-  failingSince !== undefined && endedAt >= failingSince
+const isEndedBy = ({ failingSince }: FailureState, { resetAt }: SeenFailures): boolean =>
+  failingSince !== undefined && resetAt >= failingSince
 
 function withFailures(
   state: FailureState,
@@ -123,8 +123,8 @@ function withFailures(
   const gone = onGone === 'notify' ? [] : seen.gone
   if (attempts === 0 && gone.length === 0) return state
   const { failingSince = now } = state
-  // All attempts since `failingSince` have failed. If `seen` begins earlier, some of its attempts
-  // may be from before a success at another process, so none is counted.
+  // If the first failure in `seen` is older than `failingSince`, another process may have had a
+  // success after this failure. So no failure in `seen` is counted.
   const counted = seen.firstAt < failingSince ? 0 : attempts
   return {
     ...state,

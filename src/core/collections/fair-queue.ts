@@ -22,8 +22,9 @@ interface Group<Item extends FairQueueItem<Item>> {
 }
 
 /**
- * Self-clocked fair queueing among groups of items. The group with the lowest `finish` is next, and
- * its `finish` becomes the virtual time. A group that begins to wait starts at the virtual time.
+ * Self-clocked fair queueing among groups of items. The `finish` of a group is its `start` plus the
+ * cost of its first item. The group with the lowest `finish` is next, and this `finish` becomes the
+ * virtual time. A group that begins to wait starts at the virtual time.
  */
 export class FairQueue<Item extends FairQueueItem<Item>> {
   #virtualTime = 0

@@ -10,7 +10,7 @@ export const withChanges = <Key, Value extends object>(
   changes: ReadonlyMap<Key, Value>,
 ): ReadonlyMap<Key, Value> => MapWithChanges.from(map, changes)
 
-/** The changes beside a base map, which is never a `MapWithChanges` itself. */
+/** A base map, and the changes to it. The base map is never a `MapWithChanges` itself. */
 class MapWithChanges<Key, Value extends object> implements ReadonlyMap<Key, Value> {
   readonly #base: ReadonlyMap<Key, Value>
   readonly #changes: ReadonlyMap<Key, Value>

@@ -6,15 +6,16 @@ interface HeldBody {
 }
 
 /**
- * Finds old, large bodies to evict. It must not scan all bodies, because an attacker can force
- * thousands of evictions per second.
+ * Finds old, large request bodies to evict from memory. A search must not scan all bodies, because
+ * an attacker can force thousands of evictions per second.
  */
 export class BodiesBySize<B extends HeldBody> {
   readonly #classes: Set<B>[] = []
   readonly #classOf = new Map<B, Set<B>>()
 
   /**
-   * Moves a body to the class of its size. Removes it if it holds no bytes or cannot be evicted.
+   * Moves a body to the class of its size. A body that holds no bytes or cannot be evicted is in no
+   * class.
    */
   place(body: B): void {
     const before = this.#classOf.get(body)
@@ -26,10 +27,10 @@ export class BodiesBySize<B extends HeldBody> {
   }
 
   /**
-   * Returns an old body with more than `minBytes`, not always the oldest: in each larger size
-   * class, only the body that has been in the class longest is considered.
+   * Returns an old body with more than `minBytes`. It is not always the oldest one: the search
+   * considers only one body of each larger size class, the one that has been in the class longest.
    */
-  oldest({ minBytes, before, except }: { minBytes: number; before: number; except: B }): B | undefined {
+  findOldBody({ minBytes, before, except }: { minBytes: number; before: number; except: B }): B | undefined {
     let found: B | undefined
     for (let index = sizeClassOf(minBytes) + 1; index < this.#classes.length; index += 1) {
       const first = this.#first(this.#class(index), except)

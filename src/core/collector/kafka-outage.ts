@@ -19,7 +19,10 @@ export class KafkaOutage {
   #lastFailureAt = 0
   #nextProbeAt = 0
 
-  /** Times are milliseconds of one monotonic clock. */
+  /**
+   * Whether the collector admits a request now. In all methods, times are milliseconds of one
+   * monotonic clock.
+   */
   admits(now: number): boolean {
     return this.#since === undefined || now >= this.#nextProbeAt
   }
@@ -30,8 +33,8 @@ export class KafkaOutage {
   }
 
   /**
-   * Notes that the probe of `triedAt` sent no message to Kafka, so another request may be the next
-   * probe.
+   * Notes that the probe that began at `triedAt` sent no message to Kafka, so another request may
+   * be the next probe.
    */
   sentNothing(triedAt: number): void {
     if (this.#nextProbeAt === triedAt + probeEveryMs) this.#nextProbeAt = triedAt
@@ -43,8 +46,8 @@ export class KafkaOutage {
       this.#since = now
       this.#nextProbeAt = now + probeEveryMs
     }
-    // Does not change `#nextProbeAt`: otherwise, more than one failure per second would prevent
-    // every probe.
+    // Further failures during the outage do not change `#nextProbeAt`: otherwise, more than one
+    // failure per second would prevent every probe.
     this.#lastFailureAt = now
   }
 

@@ -1,34 +1,6 @@
 import { BodiesBySize } from './evictable-bodies-by-size.ts'
 import { BytesByGroup } from './memory-limit-by-group.ts'
 
-/** A memory budget that several callers share. It limits the sum of the bytes that they take. */
-export class MemoryBudget {
-  readonly #limit: number
-  #held = 0
-
-  constructor(limit: number) {
-    this.#limit = limit
-  }
-
-  get held(): number {
-    return this.#held
-  }
-
-  /**
-   * Takes `bytes`, or returns false at the limit. A caller that alone holds memory (its `own`
-   * bytes) may exceed the limit, so that a very large request can proceed.
-   */
-  take(bytes: number, own = 0): boolean {
-    if (this.#held > own && this.#held + bytes > this.#limit) return false
-    this.#held += bytes
-    return true
-  }
-
-  giveBack(bytes: number): void {
-    this.#held -= bytes
-  }
-}
-
 /**
  * Why a request body gets no memory or is evicted:
  * - `budget`: the group of the body may not hold more bytes (see `BodyBudget`).
@@ -73,13 +45,15 @@ const largePart = 0.75
  * A group may hold at most as many bytes as are free in its part. With n groups that hold or need
  * memory, the *fair share* is the limit of the part, divided by n + 1.
  *
- * If a body may not hold more, one of these bodies is evicted, but never one that waits for Kafka:
- * - If the client address is at its limit: a costlier body (bytes times age) of the same address,
- *   at least a second old.
+ * If a body may not hold more, another body is evicted, but never one that waits for Kafka. The
+ * cost of a body is its bytes times its age. The first case that applies decides:
+ * - The client address is at its limit: the costliest body of this address, if this body is at
+ *   least a second old and costlier than the body that needs memory.
  * - In `keyless`: the oldest body of about `largePart` of a fair share or more, because an attacker
  *   can have thousands of client addresses. If the group is above its fair share, this body must be
  *   older than the body that needs memory.
- * - If the group is above its fair share: a costlier body of the group, at least a second old.
+ * - The group is above its fair share: the costliest body of the group, if this body is at least a
+ *   second old and costlier than the body that needs memory.
  * - Otherwise: the costliest body of a group above its fair share.
  */
 export class BodyBudget {
@@ -171,8 +145,8 @@ export class BodyBudget {
     const share = part.limit / (part.groupsWith(group) + 1)
     const isAbove = part.heldBy(group) + bytes > share
     const before = isAbove ? body.since : Number.POSITIVE_INFINITY
-    const oldest = part.bySize?.oldest({ minBytes: largePart * share, before, except: body })
-    if (oldest !== undefined) return oldest
+    const oldBody = part.bySize?.findOldBody({ minBytes: largePart * share, before, except: body })
+    if (oldBody !== undefined) return oldBody
     if (isAbove) return this.#oldOne(body, other => other.part === part && other.group === group)
     return this.#costliest(body, other => other.part === part && part.heldBy(other.group) > share)
   }

@@ -17,15 +17,15 @@ export interface TrackingRequest {
   readonly headerKey: string | undefined
   readonly queryKey: string | undefined
   /**
-   * The source whose write key was found before the body was complete. Its CPU share is used until
-   * the key in the body is found.
+   * The source whose write key was found before the body was complete. Until the key in the body is
+   * found, the request uses the CPU share of this source.
    */
   readonly sourceId: string | undefined
   /** The decoded text, without a byte order mark. */
   readonly body: string
   /**
-   * From now on, counts the body for its source, no longer for its client address. Returns false
-   * when the source may not use more memory.
+   * Counts the body as memory of its source, no longer as memory without a known source. Returns
+   * false when the source may not use more memory.
    */
   assign(sourceId: string): boolean
   /**
@@ -67,13 +67,14 @@ export interface BodyMemory {
    */
   assign(sourceId: string): boolean
   /**
-   * Notes that the body is complete, and has its permit if it must still be unpacked. From now
-   * until `answered`, the body cannot be evicted to free memory.
+   * Call this when the whole body has arrived. For a compressed body, call it only after the permit
+   * for decompression was granted. From this call until `answered`, the body cannot be evicted to
+   * free memory.
    */
   received(): void
   /**
-   * From now on, counts only the response, which has this size. If the response is evicted to free
-   * memory, the caller must close the connection.
+   * After this call, counts only the response, which has `bytes` bytes. If the response is evicted
+   * to free memory, the caller must close the connection.
    */
   answered(bytes: number): void
   release(): void

@@ -1,12 +1,12 @@
 import { checkAgainstSchema, type Substituted } from '../settings/check-against-schema.ts'
 import { authorizationGivenOnce, usableSigningKeys } from '../settings/check-auth-and-signing.ts'
 import { clientCertificate, usableCertificates } from '../settings/check-certificates.ts'
-import { comparableValues } from '../settings/check-filter.ts'
+import { comparableValues } from '../settings/check-filter-values.ts'
 import { readableFiles } from '../settings/check-named-files.ts'
-import { secretsGivenOnce } from '../settings/check-secrets.ts'
+import { secretsGivenOnce } from '../settings/check-presence-of-secrets.ts'
 import { uniqueNames, uniqueWebhookLabels } from '../settings/check-unique-and-known-names.ts'
+import { uniqueWriteKeys } from '../settings/check-unique-write-and-operator-keys.ts'
 import { allowedHeaders, uniqueUrls } from '../settings/check-urls-and-headers.ts'
-import { uniqueWriteKeys } from '../settings/check-write-and-operator-keys.ts'
 import {
   type FileContents,
   type NamedFile,
@@ -19,11 +19,14 @@ import { maskIn } from './mask.ts'
 import { secretsIn } from './secret-paths.ts'
 
 /** The top-level key of the configuration file under which objects of a kind are listed. */
-export const listOf = { destination: 'destinations', source: 'sources' } as const satisfies Record<ObjectKind, string>
+export const configurationKeyOf = {
+  destination: 'destinations',
+  source: 'sources',
+} as const satisfies Record<ObjectKind, string>
 
 /**
- * The result of `checkObjectFiles`. `files` are the other files to which the objects refer, for
- * example in `sharedSecretFile`.
+ * The result of `checkObjectFiles`. `files` are the files to which the objects refer, for example
+ * in `sharedSecretFile`.
  */
 export interface ObjectsDraft {
   readonly files: readonly NamedFile[]
@@ -45,7 +48,7 @@ export type CheckedObjects =
  * settings. Only the operator service checks these rules.
  */
 export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], substituted: Substituted): ObjectsDraft {
-  const list = listOf[kind]
+  const list = configurationKeyOf[kind]
   const input = { [list]: values }
   const { wellFormed, problems } = checkAgainstSchema(input, substituted)
   // The input is not a whole configuration, so problems outside the list of objects are ignored.

@@ -1,14 +1,15 @@
-import { type FailureState, minAttempts, urlsOf } from '../auto-disable/judge-failures.ts'
+import { type FailureState, minAttempts, urlHashesOf } from '../auto-disable/judge-failures.ts'
 import { isCount } from '../message/json.ts'
 import type { AutomaticDisabling, Destination } from '../settings/settings.ts'
 import { epochMs } from '../time.ts'
 import type { ObjectChange, ObjectDocument } from './config-objects.ts'
-import type { KnownVersion } from './object-log.ts'
 import { decodeValue, encodeValue, type ObjectRecord } from './object-record.ts'
+import type { KnownVersion } from './objects-from-topic.ts'
 
 /*
- * The record `failures/<destination id>` of the config topic. Of two concurrent writes, all
- * processes ignore one (`object-log.ts`), and its writer decides again.
+ * The record `failures/<destination id>` of the config topic stores a destination's failure state.
+ * If two processes write concurrently, all processes ignore one of the two records
+ * (`objects-from-topic.ts`). The writer of the ignored record then decides again.
  */
 
 /**
@@ -69,7 +70,7 @@ export const disablingOf = (
   destination: Pick<Destination, 'webhooks'>,
   state: FailureState | undefined,
 ): AutomaticDisabling | undefined =>
-  state?.disabled !== undefined && state.urls === urlsOf(destination) ? state.disabled : undefined
+  state?.disabled !== undefined && state.urls === urlHashesOf(destination) ? state.disabled : undefined
 
 /**
  * The change that a failure record makes to its destination; `undefined` if it neither disables nor

@@ -72,7 +72,7 @@ export function maskIn({ holds, value }: ShownValue): Mask | undefined {
  * Whether a mask may be the mask of this secret: the shown text and the fingerprint, if any, must
  * fit.
  */
-export const canStandFor = ({ shown, fingerprint }: Mask, secret: ShownValue): boolean =>
+export const mayBeMaskOf = ({ shown, fingerprint }: Mask, secret: ShownValue): boolean =>
   typeof secret.value === 'string' &&
   maskIn(secret) === undefined &&
   maskedText(secret) === shown &&

@@ -1,7 +1,7 @@
 import { isObject } from '../message/json.ts'
 import { Secret } from '../secret.ts'
+import { destination, source } from '../settings/schema-of-source-and-destination.ts'
 import { formatPath, type Path, valueAt } from '../settings/settings-problem.ts'
-import { destination, source } from '../settings/source-and-destination.ts'
 import type { ConfigObject, ObjectDocument, ObjectKind } from './config-objects.ts'
 import { maskDocument, maskIn } from './mask.ts'
 import { secretsIn, withSecrets } from './secret-paths.ts'

@@ -8,14 +8,15 @@ interface Change {
   readonly before: Merged
   /** The index of each destination in `before.settings.destinations`, by id. */
   readonly positions: () => ReadonlyMap<string, number>
-  /** The new versions of the changed objects. `undefined`: the object does not exist. */
+  /** The new versions of the changed objects; `undefined` for an object that does not exist. */
   readonly changed: readonly (ReadObject | undefined)[]
   readonly failures: ReadonlyMap<string, FailureState>
 }
 
 /**
- * A faster `mergeObjects` for changed destinations that were and are in use, with the same sources.
- * Otherwise `undefined`: all objects must be merged.
+ * A faster `mergeObjects` for a usual case: only destinations changed, they are in use before and
+ * after the change, and they keep their sources. In other cases, returns `undefined`: the caller
+ * must merge all objects.
  */
 export function mergeChangedDestinations(
   file: Pick<Settings, 'destinations'>,
@@ -46,4 +47,4 @@ function usableDestination({ parsed, problems, hasOldSeal }: ReadObject): Destin
 }
 
 const wasInUseWithSameSources = ({ sources }: Destination, before: Destination | undefined): boolean =>
-  before !== undefined && before.isHeld !== true && isSameValue(sources, before.sources)
+  before !== undefined && before.isPlaceholder !== true && isSameValue(sources, before.sources)

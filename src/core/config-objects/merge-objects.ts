@@ -14,7 +14,10 @@ export interface Merged {
    * too.
    */
   readonly counts: { readonly used: number; readonly excluded: number; readonly conflict: number }
-  /** The number of objects with a secret that was not encrypted with the first encryption key. */
+  /**
+   * The number of objects with a secret that is encrypted with an old key, not with the first key
+   * of `operator.encryptionKeyFile`.
+   */
   readonly oldSeals: number
   /**
    * For each object (`kind/id`), the problems that only a comparison with the other objects shows,
@@ -45,8 +48,9 @@ export interface Merged {
  * - If two sources have the same write key, a source of the file keeps it, otherwise the source
  *   that got it first. The other source loses all its write keys.
  * - A destination of the config topic with an unknown source is excluded: its messages wait.
- * - A placeholder of the file loses its unknown sources (see `withoutUnknownSources`).
- * - A destination that Hookline has disabled is disabled.
+ * - A placeholder for a destination whose file is missing or invalid loses its unknown sources (see
+ *   `withoutUnknownSources`).
+ * - A destination that Hookline has disabled (see `failures`) gets `enabled: false`.
  */
 export function mergeObjects(
   file: Settings,
@@ -104,12 +108,13 @@ export function mergeObjects(
 }
 
 /**
- * Removes the unknown sources of a placeholder, because its file may be cut off in the list of
- * sources. If no source remains, Hookline refuses deletions of users (see `hasUnknownSources`).
+ * Removes the unknown sources of a placeholder (a destination whose file is missing or invalid),
+ * because the file may be cut off within the id of a source. If no source remains, Hookline refuses
+ * deletions of users (see `hasUnknownSources`).
  */
 function withoutUnknownSources(destination: Destination, known: ReadonlySet<string>): Destination {
-  const { isHeld, sources } = destination
-  if (isHeld !== true || sources.every(source => known.has(source))) return destination
+  const { isPlaceholder, sources } = destination
+  if (isPlaceholder !== true || sources.every(source => known.has(source))) return destination
   return { ...destination, sources: sources.filter(source => known.has(source)) }
 }
 
@@ -120,7 +125,7 @@ function withDisablings(
   return failures.size === 0 ? destinations : destinations.map(each => withDisabling(each, failures))
 }
 
-/** Returns the destination, disabled if Hookline has disabled it. */
+/** Returns the destination, with `enabled: false` if Hookline has disabled it (see `failures`). */
 export function withDisabling(destination: Destination, failures: ReadonlyMap<string, FailureState>): Destination {
   const disabledAutomatically = disablingOf(destination, failures.get(destination.id))
   const isInForce = destination.enabled && disabledAutomatically !== undefined
@@ -160,8 +165,8 @@ export function duplicatedKeys(ofFile: readonly Source[], ofTopic: readonly Topi
 }
 
 /**
- * Whether `a` got the write key first. If both offsets are unknown, the ids decide, in every
- * process alike.
+ * Whether `a` got the write key first. If both offsets are unknown, the ids decide, so that all
+ * processes get the same result.
  */
 const isBefore = (a: KeyOwner, b: KeyOwner): boolean => a.offset < b.offset || (a.offset === b.offset && a.id < b.id)
 
@@ -170,8 +175,8 @@ function* unknownSources(
   known: ReadonlySet<string>,
   hint: string,
 ): Generator<readonly [string, readonly SettingsProblem[]]> {
-  for (const { id, sources, isHeld } of destinations) {
-    if (isHeld === true || sources.every(source => known.has(source))) continue
+  for (const { id, sources, isPlaceholder } of destinations) {
+    if (isPlaceholder === true || sources.every(source => known.has(source))) continue
     const unknown = [...sources.entries()].filter(([, source]) => !known.has(source)).slice(0, maxProblems)
     yield [objectKeyOf({ kind: 'destination', id }), unknown.map(([index]) => ({ ...unknownSource(index), hint }))]
   }

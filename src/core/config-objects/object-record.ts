@@ -1,4 +1,4 @@
-import { isCount, isObject, parsedJson } from '../message/json.ts'
+import { isCount, isObject, jsonValueIn } from '../message/json.ts'
 import type { OutgoingRecord, RecordHeaders } from '../ports.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import { type ObjectChange, type ObjectDocument, type ObjectKind, objectKinds } from './config-objects.ts'
@@ -39,18 +39,20 @@ export interface ObjectRecord extends RecordName {
   readonly fields: readonly string[]
   /** Identifies the write, so that a process recognises its own records when it reads the topic. */
   readonly writeId: string
-  /** 0 for a change. A copy (`object-log.ts`) has the number of the previous copy plus 1. */
+  /**
+   * 0 for a change. A copy (`objects-from-topic.ts`) has the number of the previous copy plus 1.
+   */
   readonly copy: number
   /** The JSON text of the value; `undefined` for a deletion. */
   readonly value: string | undefined
   /**
-   * The offset of the record or, for a copy, of the repeated record. Absent until the record is
-   * read.
+   * The offset of the record; for a copy, the offset of the record that it copies. Absent until the
+   * record is read from the topic.
    */
   readonly offset?: number | undefined
   /**
    * For each write key of a source, in document order: the offset of the record that added the key.
-   * `null` or absent: this record.
+   * `null` or absent if this record added the key.
    */
   readonly keyOffsets?: readonly (number | null)[] | undefined
   /**
@@ -160,12 +162,12 @@ function parseTime(text = ''): EpochMs | undefined {
 }
 
 function parseFields(text = '[]'): readonly string[] {
-  const parsed = parsedJson(text)
+  const parsed = jsonValueIn(text)
   return Array.isArray(parsed) ? parsed.filter(each => typeof each === 'string') : []
 }
 
 function parseKeyOffsets(text: string | undefined): ObjectRecord['keyOffsets'] {
-  const parsed = text === undefined ? undefined : parsedJson(text)
+  const parsed = text === undefined ? undefined : jsonValueIn(text)
   const isOffset = (each: unknown) => each === null || isCount(each)
   return Array.isArray(parsed) && parsed.every(isOffset) ? parsed : undefined
 }
@@ -173,15 +175,15 @@ function parseKeyOffsets(text: string | undefined): ObjectRecord['keyOffsets'] {
 export const encodeValue = (document: ObjectDocument): string => JSON.stringify({ format, document })
 
 /**
- * `unknown_format`: another version of Hookline may have written the value. `damaged`: no version
- * of Hookline writes the value.
+ * `unknown_format`: another version of Hookline may have written the value. `damaged`: the value is
+ * not valid in any version of Hookline.
  */
 export type DecodedDocument =
   | { readonly kind: 'document'; readonly document: ObjectDocument }
   | { readonly kind: 'unknown_format' | 'damaged'; readonly detail: string }
 
 export function decodeValue(value: string): DecodedDocument {
-  const parsed = parsedJson(value)
+  const parsed = jsonValueIn(value)
   if (parsed === undefined) return damaged('it is not JSON')
   if (!isObject(parsed)) return damaged('it is not a JSON object')
   const { format: found, document } = parsed

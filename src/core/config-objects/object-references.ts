@@ -8,7 +8,7 @@ import { type ObjectName, objectKeyOf } from './object-record.ts'
 import { type ReadObject, writeKeysIn } from './read-object.ts'
 import type { ParsedObject } from './validate-object.ts'
 
-/** All sources and destinations, of the file and of the config topic. */
+/** All sources and destinations, from the configuration file and from the config topic. */
 export interface AllObjects {
   readonly file: Pick<Settings, 'sources' | 'destinations' | 'audiences' | 'canary' | 'notices'>
   readonly object: (name: ObjectName) => ReadObject | undefined
@@ -16,8 +16,9 @@ export interface AllObjects {
 }
 
 /**
- * Returns the problems of an object that other objects cause. Sources and write keys that the
- * object already had (`earlier`) cause none, so that an object with problems can still be changed.
+ * Returns a problem for each unknown source of a destination, and for each write key of a source
+ * that another source has too. Sources and write keys that the object already had (`earlier`) cause
+ * no problem, so that an object with problems can still be changed.
  */
 export function brokenReferences(
   object: ParsedObject,
@@ -51,7 +52,8 @@ function unknownSources(
 
 /**
  * Returns a problem for each named source that is excluded because another source has the same
- * write key. The creation of the excluded source may soon be undone (`undo-conflicting-change.ts`).
+ * write key. A destination must not name this source, because Hookline may soon undo the creation
+ * of the source (`undo-conflicting-change.ts`).
  */
 function excludedSources(
   named: readonly (readonly [number, string])[],
@@ -99,8 +101,8 @@ export interface References {
 }
 
 /**
- * The parts of a change that can conflict with other changes. A creation has no `before`, a
- * deletion no `after`.
+ * Finds the `References` of a change from the documents `before` and `after` the change. A creation
+ * has no `before`, a deletion has no `after`.
  */
 export function referencesOf(
   name: ObjectName,

@@ -10,9 +10,9 @@ import { changedFields } from './changed-field-paths.ts'
 import type { ChangeOutcome, ChangeRequest, Expected, ObjectDocument } from './config-objects.ts'
 import { maskIn } from './mask.ts'
 import { isInFile } from './merge-objects.ts'
-import { type KnownVersion, nextVersionOf } from './object-log.ts'
 import { decodeValue, encodeValue, type ObjectName, type ObjectRecord } from './object-record.ts'
 import { type AllObjects, brokenReferences, type References, referencesOf, usesOf } from './object-references.ts'
+import { type KnownVersion, nextVersionOf } from './objects-from-topic.ts'
 import { type ReadObject, writeKeysIn } from './read-object.ts'
 import type { NewNonce } from './seal.ts'
 import { sealDocument } from './sealed-document.ts'
@@ -42,8 +42,8 @@ interface PlannedWrite {
   readonly record: ObjectRecord & ObjectName
   readonly references: References
   /**
-   * Returns the problems of references between the written object and all other objects. Called
-   * again after the write, because another process may have changed other objects.
+   * Returns a problem for each invalid reference between the written object and the other objects.
+   * Called again after the write, because another process may have changed other objects.
    */
   readonly problemsIn: (all: AllObjects) => readonly SettingsProblem[]
 }
@@ -61,8 +61,8 @@ export type ChangePlan =
 const maxValueBytes = 128 * 1024
 
 /**
- * Whether another process may have written an unread change: the caller then reads the topic to its
- * end and plans again.
+ * Whether the plan may be wrong because this process has not read a change of another process yet.
+ * If so, the caller reads the topic to its end and plans again.
  */
 export function mayBeOutdated(plan: ChangePlan, { dryRun = false }: Pick<ChangeRequest, 'dryRun'>): boolean {
   if (plan.kind === 'unchanged') return !dryRun
@@ -126,7 +126,7 @@ function planDocument(request: ChangeRequest, given: ObjectDocument, base: Chang
   const excessive = policyProblems(document, current?.document, context)
   const own = [...masked, ...unsendable, ...excessive, ...(validated.kind === 'invalid' ? validated.problems : [])]
   if (validated.kind === 'invalid' || own.length > 0) {
-    const value = switchedValue(document, base)
+    const value = valueWithChangedSwitches(document, base)
     if (value !== undefined) return planWrite(request, document, base, { value })
     return { kind: 'refused', problems: own, ...(masked.length > 0 && { followsFromTopic: true }) }
   }
@@ -144,7 +144,7 @@ function planDocument(request: ChangeRequest, given: ObjectDocument, base: Chang
  * The new value of a destination with problems, if only `enabled` and `paused` change. Copies the
  * encrypted secrets, because their encryption key may be lost.
  */
-function switchedValue(document: ObjectDocument, { current, known }: ChangeBase): string | undefined {
+function valueWithChangedSwitches(document: ObjectDocument, { current, known }: ChangeBase): string | undefined {
   const fields = changedFields(current?.document, document)
   const isSwitch = (field: string) =>
     (field === 'enabled' || field === 'paused') && typeof document[field] === 'boolean'
@@ -155,7 +155,10 @@ function switchedValue(document: ObjectDocument, { current, known }: ChangeBase)
   return encodeValue({ ...stored.document, ...Object.fromEntries(fields.map(field => [field, document[field]])) })
 }
 
-/** Plans to write a document. Without `value`, its secrets are encrypted with the current key. */
+/**
+ * Plans to write a document. `value` is the document's JSON text with encrypted secrets. Without
+ * `value`, this function encrypts the secrets with the current key.
+ */
 function planWrite(
   { kind, id, by }: ChangeRequest,
   document: ObjectDocument,
@@ -200,8 +203,8 @@ function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}):
 }
 
 /**
- * The problems of a policy beyond the limits of `delivery`. An unchanged policy causes none, even
- * if `delivery` changed.
+ * Returns a problem for each setting of a policy that exceeds a limit of `delivery`. An unchanged
+ * policy causes none, even if a limit has changed.
  */
 function policyProblems(
   document: ObjectDocument,

@@ -18,7 +18,10 @@ export interface ReadObject extends ObjectName {
   readonly problems: readonly SettingsProblem[]
   /** The document in plain text; a secret that cannot be decrypted is masked. */
   readonly document: ObjectDocument
-  /** Whether a secret was encrypted with another key than the first encryption key. */
+  /**
+   * Whether a secret is encrypted with an old key, not with the first key of
+   * `operator.encryptionKeyFile`.
+   */
   readonly hasOldSeal: boolean
   /**
    * For each write key of a source, in document order: the offset of the record that added the key.

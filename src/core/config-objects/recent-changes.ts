@@ -5,7 +5,7 @@ import { isObjectRecord, type ObjectRecord } from './object-record.ts'
 /** Maximum number of changes that `since` returns. */
 const max = 1_000
 
-/** Whether no field changes, as in the records of an encryption key rotation. */
+/** Whether a record changes no field, as the records of an encryption key rotation do. */
 export const changesNothing = ({ action, fields }: Pick<ObjectChange, 'action' | 'fields'>): boolean =>
   action === 'updated' && fields.length === 0
 
@@ -37,7 +37,7 @@ export class RecentChanges {
     this.#lastDroppedAt = Math.max(...dropped.map(({ at }) => at), this.#lastDroppedAt ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** The last changes that were made at this time or later, newest first. */
+  /** Returns the last `max` changes that were made at the time `since` or later, newest first. */
   since(since = Number.NEGATIVE_INFINITY): RecentChangeList {
     const found = this.#changes.filter(({ at }) => at >= since)
     return {

@@ -2,8 +2,9 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { EncryptionKey } from '../encryption-key.ts'
 
 /*
- * A seal (a secret, encrypted with AES-256-GCM) cannot be decrypted at another location. With
- * random nonces, one key permits 2^32 seals (NIST SP 800-38D, 8.3).
+ * A seal is a secret, encrypted with AES-256-GCM for one location (a path in one object). It cannot
+ * be decrypted for another location. With random nonces, one key permits 2^32 seals (NIST SP
+ * 800-38D, 8.3).
  */
 
 /** Where a secret is: the kind and id of the object, and the formatted path in its document. */
@@ -34,7 +35,10 @@ const pattern = /^([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/
 /** Returns 12 random bytes, different at each call. */
 export type NewNonce = () => Buffer
 
-/** Seals a secret for one location. */
+/**
+ * Encrypts a secret. `open` decrypts the seal only for the same `location`, so a seal that was
+ * copied to another place is rejected.
+ */
 export function seal(text: string, key: EncryptionKey, location: SecretLocation, newNonce: NewNonce): Seal {
   const nonce = newNonce()
   const cipher = createCipheriv(algorithm, key.object, nonce, { authTagLength: tagBytes })
@@ -48,8 +52,8 @@ export function open(value: unknown, keys: readonly EncryptionKey[], location: S
   const sealed = sealedText(value)
   const [, keyId = '', encoded = ''] = (sealed === undefined ? undefined : pattern.exec(sealed)) ?? []
   const bytes = Buffer.from(encoded, 'base64url')
-  // base64url decoding ignores surplus bits at the end. Of the texts for the same bytes, only one
-  // is accepted.
+  // base64url decoding ignores surplus bits at the end, so several texts can decode to the same
+  // bytes. Only the text that `seal` writes is accepted.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== encoded) return { kind: 'damaged' }
   const key = keys.find(({ id }) => id === keyId)
   if (key === undefined) return { kind: 'key_missing', keyId }
@@ -71,7 +75,8 @@ function sealedText(value: unknown): string | undefined {
 }
 
 /**
- * The bytes of a location that the cipher authenticates. JSON separates its parts unambiguously.
+ * Encodes a location as the additional data that the cipher authenticates. JSON separates the parts
+ * of the location unambiguously.
  */
 const boundTo = ({ kind, id, path }: SecretLocation): Buffer =>
   Buffer.from(JSON.stringify(['hookline.config', kind, id, path]))

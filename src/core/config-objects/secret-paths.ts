@@ -2,7 +2,10 @@ import { formatPath, type Path } from '../settings/settings-problem.ts'
 import { textSettings } from '../settings/settings-that-name-files.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
-/** A place that has a secret. `*` means every index or key. In a list, each entry is a secret. */
+/**
+ * A place in a document that has a secret. In `path`, `*` means every index or key. If the value at
+ * the place is a list, each entry is a secret.
+ */
 interface SecretPlace {
   readonly path: readonly string[]
   /** `text`: responses mask the whole value. `url`: responses show its scheme and host. */

@@ -1,9 +1,9 @@
 import type { SettingsProblem } from '../settings/settings-problem.ts'
 import { changedFields } from './changed-field-paths.ts'
 import type { ObjectDocument } from './config-objects.ts'
-import { type KnownVersion, nextVersionOf } from './object-log.ts'
 import type { ObjectName, ObjectRecord } from './object-record.ts'
 import { type AllObjects, brokenReferences, usesOf } from './object-references.ts'
+import { type KnownVersion, nextVersionOf } from './objects-from-topic.ts'
 import { type ReadObject, writeKeysIn } from './read-object.ts'
 
 /**
@@ -23,8 +23,8 @@ export interface Before {
 
 interface UndoOptions extends Pick<ObjectRecord, 'at' | 'writeId'> {
   /**
-   * The document after the change. A write key that it lacks counts as a new key of the undo: if
-   * another source has got the key since, that source keeps it.
+   * The document after the change. If the change removed a write key, the undo adds this key as a
+   * new key. So if another source has added the same key since the change, that source keeps it.
    */
   readonly changed?: ObjectDocument | undefined
 }
@@ -56,8 +56,8 @@ function keyOffsetsOf({ document, keyOffsets }: ReadObject, changed: ObjectDocum
 }
 
 /**
- * Returns the problems of references that an undo would cause now. Destinations in files do not
- * count as uses of a source, because they stay in use without it.
+ * Returns a problem for each reference that an undo would make invalid. Destinations in files do
+ * not count as uses of a source, because Hookline uses these destinations even without the source.
  */
 export function problemsOfUndo(
   { kind, id }: ObjectName,

@@ -1,7 +1,7 @@
 import { parseUrl } from '../network/url.ts'
 import { maxProblems, type Path, type SettingsProblem, valueAt } from '../settings/settings-problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
-import { canStandFor, fingerprintOf, type Mask, maskIn } from './mask.ts'
+import { fingerprintOf, type Mask, maskIn, mayBeMaskOf } from './mask.ts'
 import { type SecretValue, withSecrets } from './secret-paths.ts'
 
 export interface Unmasked {
@@ -47,7 +47,7 @@ function storedSecret({ path, holds }: SecretValue, mask: Mask, { next, current,
   if (path[0] === 'auth' && !hostsKept()) return newHost
   if (path[0] === 'webhooks' && hasNewHost(path, next, current)) return newWebhookHost
   const candidates = candidatesFor(path, mask, next, current)
-  const found = [...new Set(candidates.filter(value => canStandFor(mask, { holds, value })))]
+  const found = [...new Set(candidates.filter(value => mayBeMaskOf(mask, { holds, value })))]
   if (found.length === 0) return mask.fingerprint === undefined ? notStored : wrongFingerprint
   return found.length === 1 ? { kind: 'found', value: found[0] } : ambiguous(found, mask)
 }
@@ -93,7 +93,7 @@ function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
 
 /**
  * The stored values that a mask at `path` can mean. The caller must compare each with the mask
- * (`canStandFor`).
+ * (`mayBeMaskOf`).
  */
 function candidatesFor(path: Path, mask: Mask, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
   const [list, index] = path
@@ -123,27 +123,28 @@ function countAt(document: ObjectDocument, path: Path): number {
 /**
  * Returns the stored webhooks whose secrets the new webhook (at `position` of `next`) can keep. All
  * have the scheme and host of the new webhook. The first rule with a true condition decides:
- * 1. A stored webhook has the same id: this webhook.
+ * 1. A stored webhook has the same id as the new webhook: that stored webhook.
  * 2. The new URL is a mask with a fingerprint: the webhooks whose URL has this fingerprint.
  * 3. A stored webhook has the same URL as the new webhook: the webhooks with this URL.
  * 4. The list has not become shorter: the webhook at the same position.
  * 5. The new URL is a mask without a fingerprint: the webhooks whose URL fits this mask.
- * 6. Otherwise: all.
+ * 6. Otherwise: all stored webhooks.
  */
 function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
   const stored = listAt(current, ['webhooks'])
-  const own = valueAt(next, ['webhooks', position])
-  const [id, url] = [valueAt(own, ['id']), valueAt(own, ['url'])]
+  const newWebhook = valueAt(next, ['webhooks', position])
+  const [id, url] = [valueAt(newWebhook, ['id']), valueAt(newWebhook, ['url'])]
   const hasHost = (webhook: unknown): boolean => isSameHost(url, valueAt(webhook, ['url']))
   const withId = stored.filter(webhook => id !== undefined && valueAt(webhook, ['id']) === id)
   if (withId.length > 0) return withId.filter(hasHost)
-  // `own` may be a stored webhook without an id: the operator may have added the id.
+  // The new webhook may be a stored webhook that had no id, because the operator may have added the
+  // id.
   const canBe = (webhook: unknown): boolean =>
     hasHost(webhook) && (id === undefined || valueAt(webhook, ['id']) === undefined)
   const mask = maskIn({ holds: 'url', value: url })
   const sameUrl = stored.filter(webhook => {
     const value = valueAt(webhook, ['url'])
-    return canBe(webhook) && (mask === undefined ? value === url : canStandFor(mask, { holds: 'url', value }))
+    return canBe(webhook) && (mask === undefined ? value === url : mayBeMaskOf(mask, { holds: 'url', value }))
   })
   if (mask === undefined ? sameUrl.length > 0 : mask.fingerprint !== undefined) return sameUrl
   if (countAt(next, ['webhooks']) >= stored.length) return stored.slice(position, position + 1).filter(canBe)
@@ -165,12 +166,14 @@ function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
 
 /** Whether the webhook at this path of `next` has a new scheme or host. */
 function hasNewHost(path: Path, next: ObjectDocument, current: ObjectDocument): boolean {
-  const own = valueAt(next, path.slice(0, 2))
-  const id = valueAt(own, ['id'])
+  const newWebhook = valueAt(next, path.slice(0, 2))
+  const id = valueAt(newWebhook, ['id'])
   const stored = listAt(current, ['webhooks'])
   const withId = stored.filter(webhook => id !== undefined && valueAt(webhook, ['id']) === id)
   const before = withId.length > 0 ? withId : stored
-  return before.length > 0 && !before.some(webhook => isSameHost(valueAt(own, ['url']), valueAt(webhook, ['url'])))
+  return (
+    before.length > 0 && !before.some(webhook => isSameHost(valueAt(newWebhook, ['url']), valueAt(webhook, ['url'])))
+  )
 }
 
 function urlsOf(document: ObjectDocument): readonly unknown[] {

@@ -1,6 +1,7 @@
 import type { DeadLetterReason, DropReason } from '../delivery/outcomes-reasons-and-classification.ts'
-import { isObject, parseField } from '../message/json.ts'
-import type { JsonText } from '../message/json-text.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
+import { isObject } from '../message/json.ts'
+import { parseField } from '../message/parse-message-json.ts'
 import { type ReportedResult, reportedResults } from '../message/reported-delivery-result.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
 import { type EpochMs, epochMs } from '../time.ts'
@@ -72,7 +73,7 @@ export class DeletionTally {
    * Adds a result. Must be called in the order of the topic: a later result replaces an earlier
    * one.
    */
-  note({ request, source, destination, userId, result }: DeletionOutcome): void {
+  addOutcome({ request, source, destination, userId, result }: DeletionOutcome): void {
     if (request !== this.#record.id || !this.#places.has(placeOf(source, destination))) return
     const key = JSON.stringify([source, destination, userId])
     this.#delivered += Number(result === 'delivered') - Number(this.#results.get(key) === 'delivered')

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { hasUnknownSources, type Routing } from '../delivery/route.ts'
 import { type Event, maxNamedDestinations } from '../message/event.ts'
-import { audiencesSource, ownEvent } from '../message/hookline-own-events.ts'
 import { idOf, tooLongUserId } from '../message/identifiers.ts'
-import { isObject, type Parsed, parseField } from '../message/json.ts'
-import type { Rejection } from '../message/message.ts'
+import { isObject } from '../message/json.ts'
+import type { Rejection } from '../message/message-rejection.ts'
+import { audiencesSource, ownEvent } from '../message/own-events-and-source-ids.ts'
+import { type Parsed, parseField } from '../message/parse-message-json.ts'
 import { membersIn } from '../message/split-json.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import type { DeletionRecord } from './deletion-record-and-status.ts'
@@ -29,8 +30,8 @@ export function newDeletionId(now: EpochMs, unique: string): string {
 }
 
 /**
- * The time in a deletion id. `undefined` for ids of another form, from earlier versions or
- * operators.
+ * The time in a deletion id. `undefined` if the id has another form, because an operator or an
+ * earlier version of Hookline chose it.
  */
 export function deletionRequestedAt(id: string): EpochMs | undefined {
   const [, high = '', low = ''] = ours.exec(id) ?? []
@@ -56,8 +57,8 @@ export type DeletionRequestResult =
 export const maxUsers = 5_000
 
 /**
- * Maximum pairs of a user and a named source: every process keeps a suppression for each in memory
- * for weeks.
+ * Maximum pairs of a user and a named source in one request. Every process keeps a suppression for
+ * each pair in memory for weeks.
  */
 export const maxUserSourcePairs = 50_000
 
@@ -92,8 +93,8 @@ function digitsAsWritten(_key: string, value: unknown, context?: { readonly sour
 }
 
 /**
- * Parses a deletion request. `input` is from `parseJson`. An unknown key is rejected, because with
- * a misspelled `sources`, users would be deleted for every source.
+ * Parses a deletion request, for example the value from `parseDeletionText`. An unknown key is
+ * rejected, because with a misspelled `sources`, users would be deleted for every source.
  */
 export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sources'>): DeletionRequestResult {
   if (!isObject(input)) return invalid('The body must be a JSON object: send { "userIds": […] }.')
@@ -140,8 +141,8 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
 }
 
 /**
- * Returns why deletions must be refused: a deletion would end without a delete message for a
- * destination whose settings are unknown.
+ * Returns why deletions must be refused now, or `undefined`. While the settings of a destination
+ * are unreadable, a deletion could leave out the delete messages for this destination.
  */
 export function unknownDestinationProblem({ destinations, isIncomplete }: Routing): string | undefined {
   if (isIncomplete === true)
@@ -184,8 +185,8 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 }
 
 /**
- * One message per user, source and 1,000 destinations. Messages that are written a second time have
- * the same ids.
+ * Returns, for each user and source, one message per 1,000 destinations. If a process writes the
+ * messages a second time, they have the same ids.
  */
 export function* deleteMessagesOf(
   { userIds }: DeletionRequest,

@@ -1,7 +1,8 @@
 import { defaultSuppressionRetention } from '../default-suppression-retention.ts'
-import { isObject, parseField } from '../message/json.ts'
-import type { JsonText } from '../message/json-text.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
+import { isObject } from '../message/json.ts'
 import type { MessageType } from '../message/message.ts'
+import { parseField } from '../message/parse-message-json.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 
 /** States that a user was deleted, and stops events of this user. */
@@ -21,11 +22,11 @@ export interface Suppression {
 export type UserSuppressions = readonly Suppression[]
 
 /**
- * Whether a suppression has expired. After the time `lasts`, no event from before the deletion can
- * be delivered, not even by a replay.
+ * Whether a suppression has expired. After the time `retention`, no event from before the deletion
+ * can be delivered, not even by a replay.
  */
-const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: DurationMs): boolean =>
-  !isSuppressed && now > deletedAt + lasts
+const hasExpired = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, retention: DurationMs): boolean =>
+  !isSuppressed && now > deletedAt + retention
 
 /**
  * The suppressions that have not expired. `undefined` when none are left; the user's record then
@@ -34,10 +35,10 @@ const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: D
 export function unexpiredSuppressions(
   suppressions: UserSuppressions,
   now: EpochMs,
-  lasts: DurationMs,
+  retention: DurationMs,
 ): UserSuppressions | undefined {
-  const lasting = suppressions.filter(each => !isOver(each, now, lasts))
-  return lasting.length === 0 ? undefined : lasting
+  const unexpired = suppressions.filter(each => !hasExpired(each, now, retention))
+  return unexpired.length === 0 ? undefined : unexpired
 }
 
 /**
@@ -79,11 +80,11 @@ export function stoppedBy(
   suppressions: UserSuppressions,
   { sourceId, receivedAt, type }: SuppressibleRecord,
   now: EpochMs,
-  lasts: DurationMs,
+  retention: DurationMs,
 ): 'user_deleted' | 'suppressed' | undefined {
   if (type === 'delete') return undefined
   const own = suppressions.filter(
-    each => (each.source === undefined || each.source === sourceId) && !isOver(each, now, lasts),
+    each => (each.source === undefined || each.source === sourceId) && !hasExpired(each, now, retention),
   )
   if (own.some(each => receivedAt <= each.deletedAt)) return 'user_deleted'
   return own.some(each => each.isSuppressed) ? 'suppressed' : undefined
@@ -107,8 +108,8 @@ export function isConfirmedDelete(
 interface Held {
   readonly suppressions: UserSuppressions
   /**
-   * The offset of the user's last record, for the headers of the next one (see `madeOf` in
-   * `apply`).
+   * The offset of the user's last record. The user's next record has this offset in its headers
+   * (see `basedOnOffset` in `apply`).
    */
   readonly offset: number
   readonly partition: number
@@ -125,21 +126,27 @@ export class SuppressionIndex {
    * wrote concurrently.
    */
   readonly #incomplete = new Set<string>()
-  readonly #lasts: DurationMs
+  readonly #retention: DurationMs
 
-  /** @param lasts how long a suppression is kept if it does not stop later events */
-  constructor(lasts = defaultSuppressionRetention) {
-    this.#lasts = lasts
+  /** @param retention how long a suppression is kept if it does not stop later events */
+  constructor(retention = defaultSuppressionRetention) {
+    this.#retention = retention
   }
 
   /**
-   * Applies a user's record, whose writer knew the user's records up to the offset `madeOf`. If a
-   * later record exists, two processes wrote concurrently: the suppressions of both records are
-   * then valid.
+   * Applies a user's record, whose writer knew the user's records up to the offset `basedOnOffset`.
+   * If a later record exists, two processes wrote concurrently: the suppressions of both records
+   * are then valid.
    */
-  apply(userId: string, suppressions: UserSuppressions | undefined, offset = 0, madeOf?: number, partition = 0): void {
+  apply(
+    userId: string,
+    suppressions: UserSuppressions | undefined,
+    offset = 0,
+    basedOnOffset?: number,
+    partition = 0,
+  ): void {
     const held = this.#byUser.get(userId)
-    if (held !== undefined && madeOf !== undefined && madeOf !== held.offset) {
+    if (held !== undefined && basedOnOffset !== undefined && basedOnOffset !== held.offset) {
       this.#incomplete.add(userId)
       const merged = mergeSuppressions(held.suppressions, suppressions ?? [])
       return void this.#byUser.set(userId, { suppressions: merged, offset, partition })
@@ -173,18 +180,19 @@ export class SuppressionIndex {
 
   stops(event: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined {
     const held = event.userId === undefined ? undefined : this.#byUser.get(event.userId)
-    return held && stoppedBy(held.suppressions, event, now, this.#lasts)
+    return held && stoppedBy(held.suppressions, event, now, this.#retention)
   }
 
-  lasting(suppressions: UserSuppressions, now: EpochMs): UserSuppressions | undefined {
-    return unexpiredSuppressions(suppressions, now, this.#lasts)
+  unexpired(suppressions: UserSuppressions, now: EpochMs): UserSuppressions | undefined {
+    return unexpiredSuppressions(suppressions, now, this.#retention)
   }
 
   /** Users who need a new record: a suppression has expired, or the last record may lack one. */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete
+    const isOutdated = (each: Suppression): boolean => hasExpired(each, now, this.#retention)
     for (const [userId, { suppressions }] of this.#byUser)
-      if (!this.#incomplete.has(userId) && suppressions.some(each => isOver(each, now, this.#lasts))) yield userId
+      if (!this.#incomplete.has(userId) && suppressions.some(isOutdated)) yield userId
   }
 }
 

@@ -1,5 +1,5 @@
 import { isCount } from '../message/json.ts'
-import type { RecordedAttempts } from '../settings/attempts-topic-setting.ts'
+import type { RecordedAttempts } from '../settings/schema-of-attempts-topic.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 import { type AttemptRecord, decodeAttempt, type EndedAttempt } from './attempt-facts-and-record.ts'
 import type { DeliveryState, Origin } from './delivery-state.ts'
@@ -33,7 +33,8 @@ type Ended = Pick<EndedAttempt, 'carried' | 'attempt' | 'decision'>
 
 /**
  * Whether an attempt is recorded. The mode `failures` records a success only after a failure or a
- * replay, and another attempt only if it sent a request or ended in a dead letter.
+ * replay. It records an attempt without success only if the attempt sent a request or ended in a
+ * dead letter.
  */
 export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision }: Ended): boolean {
   if (mode !== 'failures') return mode === 'all'

@@ -1,7 +1,7 @@
 import { createHmac, hash, type KeyObject, sign } from 'node:crypto'
 import { revealed, type Secret } from '../secret.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings/settings.ts'
-import { parseSigningKey } from '../signing/signing-key.ts'
+import { parseSigningKey } from '../signing/ed25519-signing-key.ts'
 import type { EpochMs } from '../time.ts'
 import type { WebhookCall } from '../webhook-ports.ts'
 

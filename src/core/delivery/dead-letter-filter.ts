@@ -1,4 +1,4 @@
-import { rejectionCodes } from '../message/message.ts'
+import { rejectionCodes } from '../message/message-rejection.ts'
 import type { EpochMs } from '../time.ts'
 import { type DeadLetterReason, refusedOutcomes, retryableOutcomes } from './outcomes-reasons-and-classification.ts'
 import { type DeadLetter, noDestination } from './parse-dead-letter.ts'

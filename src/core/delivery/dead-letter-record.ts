@@ -1,4 +1,4 @@
-import type { RejectionCode } from '../message/message.ts'
+import type { RejectionCode } from '../message/message-rejection.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
 import {
   type DeliveryState,
@@ -61,8 +61,8 @@ export function truncatedDeadLetter(
 }
 
 /**
- * Shortens texts for a truncated dead letter. Only another program can have written texts of this
- * length.
+ * Shortens the texts of a state for a truncated dead letter. Hookline itself never writes texts
+ * longer than `longestText`, but another program can.
  */
 function shortened(known: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
   if (known === undefined) return undefined

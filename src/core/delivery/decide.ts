@@ -1,4 +1,4 @@
-import { flowLimits } from '../flow/limits.ts'
+import { flowLimits } from '../flow/flow-control-constants.ts'
 import { parseRetryAfter } from '../network/retry-after.ts'
 import type { Webhook } from '../settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
@@ -38,7 +38,7 @@ export interface Attempt {
    * Number of webhooks that were not called because no permit (a slot for a concurrent request) was
    * free.
    */
-  readonly leftOut: number
+  readonly webhooksWithoutPermit: number
   /**
    * Whether a webhook was not called because requests of other destinations held the permits that
    * it needs.
@@ -58,8 +58,8 @@ export const isWithoutPermit = ({ calls, isHeldUpByOthers, isHeldUpByWebhook = f
   (isHeldUpByOthers || isHeldUpByWebhook) && !calls.some(({ outcome }) => outcome === 'delivered')
 
 /**
- * Whether the only retryable outcomes are 429: the endpoint works, and the destination is slowed
- * down (`slow-down-after-429.ts`).
+ * Whether all retryable outcomes of a failed attempt are 429. The endpoint then works, and Hookline
+ * only slows the destination down (`slow-down-after-429.ts`).
  */
 export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
   if (calls.some(({ outcome }) => outcome === 'delivered')) return false
@@ -93,6 +93,7 @@ export type Decision =
 export type Deferral = Extract<Decision, { kind: 'deferred' }>
 
 /**
+ * Decides what happens to a delivery after an attempt.
  * @param webhooks all webhooks of the destination: if all of them rejected the delivery, the
  *   outcome of the first one is the dead-letter reason
  */
@@ -103,19 +104,20 @@ export function decide(
   now: EpochMs,
   webhooks: readonly Pick<Webhook, 'urlHash'>[] = [],
 ): Decision {
-  const { calls, leftOut, number, isHeldUpByOthers } = attempt
+  const { calls, webhooksWithoutPermit, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
   // The attempt sent no request, because no permit was free. So it is not counted.
-  if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
+  if (calls.length === 0 && webhooksWithoutPermit > 0)
+    return defer(carried, 'lane_full', policy, now, { isDeferralCounted: !isHeldUpByOthers })
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = retryAfterOf(attempt, now)
-  // An attempt without permits is not counted. After the retry window it is counted, because the
-  // delivery must end.
+  // A failed attempt that lacked a permit is not counted. After the retry window it is counted,
+  // because the delivery must end.
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
-    return defer(waiting, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
+    return defer(waiting, 'lane_full', policy, now, { isDeferralCounted: !isHeldUpByOthers })
   }
   if (isWithoutToken(attempt) && !isWindowOver(carried, now))
     return defer({ ...carried, ...remember(carried, calls) }, 'auth', policy, now)
@@ -125,7 +127,7 @@ export function decide(
     attempt: calls.length === 0 ? carried.attempt : number,
     ...remember(carried, calls),
   }
-  if (retryable.length === 0 && leftOut === 0) return deadLetter(made, firstRefusal(made, webhooks))
+  if (retryable.length === 0 && webhooksWithoutPermit === 0) return deadLetter(made, firstRefusal(made, webhooks))
 
   if (retryAfterMs > 0 && now + retryAfterMs > carried.deadline) return deadLetter(made, 'retry_after_exceeds_window')
   const scheduled = policy.schedule[number - 1]
@@ -141,8 +143,8 @@ export function decide(
 
 /**
  * Decides whether a delivery is attempted now. Must be called before every attempt.
- * @param hasRoom whether the partition has room for records that are not due; without room, they
- *   are deferred
+ * @param hasRoom whether the partition may keep more deliveries in memory that are not due yet;
+ *   otherwise, they are deferred
  */
 export function decideBeforeAttempt(
   given: DeliveryState,
@@ -166,16 +168,22 @@ export function decideBeforeAttempt(
   return { kind: 'wait', until: carried.notBefore }
 }
 
+interface DeferralOptions {
+  readonly isDeferralCounted: boolean
+  readonly minWait?: DurationMs
+}
+
 /**
  * Defers a delivery without an attempt. After the retry window, an attempted or paused delivery is
- * dead-lettered instead. With `climbs: false`, the next deferral does not become longer.
+ * dead-lettered instead. With `isDeferralCounted: false`, the wait does not depend on earlier
+ * deferrals, and this deferral does not lengthen later ones.
  */
 export function defer(
   given: DeliveryState,
   cause: DeferralCause,
   policy: RetryPolicy,
   now: EpochMs,
-  { climbs, minWait }: { readonly climbs: boolean; readonly minWait?: DurationMs } = { climbs: true },
+  { isDeferralCounted, minWait }: DeferralOptions = { isDeferralCounted: true },
 ): Decision {
   const carried = endPausedTime(given, now)
   if (isWindowOver(carried, now) && (carried.attempt > 0 || cause === 'paused'))
@@ -186,8 +194,13 @@ export function defer(
   }
   const waiting = cause === 'paused' ? beginPausedTime(carried, policy, now) : carried
   const remaining = durationMs(latestDeadline(waiting) - now)
-  const tier = deferralTier(climbs ? carried.deferrals : 0, remaining, policy.tiers, minWait ?? minPausedWait(waiting))
-  const deferrals = carried.deferrals + (climbs ? 1 : 0)
+  const tier = deferralTier(
+    isDeferralCounted ? carried.deferrals : 0,
+    remaining,
+    policy.tiers,
+    minWait ?? minPausedWait(waiting),
+  )
+  const deferrals = carried.deferrals + (isDeferralCounted ? 1 : 0)
   return { kind: 'deferred', tier, cause, carried: { ...waiting, deferrals, reason: cause } }
 }
 
@@ -202,10 +215,10 @@ export function deferUnresponsive(carried: DeliveryState, policy: RetryPolicy, n
 }
 
 /**
- * Defers the delivery once before it is dead-lettered, because another process may already know the
- * destination.
+ * Decides about a delivery whose destination is not configured in this process: first defers it,
+ * because another process may already know the destination, and then dead-letters it.
  */
-export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
+export function decideUnconfigured(given: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const carried = endPausedTime(given, now)
   if (carried.reason === 'unconfigured' || isWindowOver(carried, now)) return deadLetter(carried, 'unknown_destination')
   const cause = 'unconfigured'
@@ -221,15 +234,15 @@ export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: Epo
  * Defers an event whose source or named destination is not configured, because a newer
  * configuration may have the source and the destination. `undefined` after `maxUnrouted` deferrals.
  */
-export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
+export function deferUnrouted(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
   if (carried.deferrals >= maxUnrouted) return undefined
   const deferred = defer(carried, 'unconfigured', policy, now)
   return deferred.kind === 'deferred' ? deferred : undefined
 }
 
 /**
- * Whether the retry window ended before the first attempt, which is then made even if the circuit
- * breaker is open.
+ * Whether the retry window ended before the first attempt. Hookline then makes this attempt even if
+ * the circuit breaker is open.
  */
 export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
   return carried.attempt === 0 && now >= endPausedTime(carried, now).deadline
@@ -297,8 +310,9 @@ const toStateFields = (all: readonly RememberedOutcome[]): Pick<DeliveryState, '
 })
 
 /**
- * Merges an attempt's outcomes into the list: rejections keep their positions, new outcomes replace
- * the other entries in order, and the rest is appended.
+ * Merges an attempt's outcomes into the list of the delivery's outcomes. Rejections in the list
+ * keep their positions. The attempt's outcomes replace the other entries in order, and further
+ * outcomes of the attempt are appended.
  */
 function remember(
   carried: DeliveryState,
@@ -320,8 +334,8 @@ const hasNoOther = ({ outcomes, refusedWebhooks }: DeliveryState): boolean =>
   refusedWebhooks.length === 0 && !outcomes.includes(',')
 
 /**
- * The rejection by the first webhook of `webhooks` that rejected the delivery; otherwise the first
- * rejection in the headers.
+ * The rejection by the first webhook of `webhooks` that rejected the delivery. If none of them
+ * rejected it, the first rejection in the headers.
  */
 function firstRefusal(carried: DeliveryState, webhooks: readonly Pick<Webhook, 'urlHash'>[]): DeadLetterReason {
   const remembered = rememberedIn(carried)

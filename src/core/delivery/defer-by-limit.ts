@@ -1,4 +1,4 @@
-import { flowLimits } from '../flow/limits.ts'
+import { flowLimits } from '../flow/flow-control-constants.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 import { type Decision, defer } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
@@ -7,29 +7,30 @@ import type { RetryPolicy } from './retry-tier.ts'
 const { turnValidMs, maxTurnMs, duePart, windowPart } = flowLimits.share
 
 /**
- * Why a limit of the destination defers a delivery. In all other cases, the delivery waits in
- * memory.
+ * Why a limit of the destination refuses an attempt and defers the delivery. If a limit refuses an
+ * attempt for any other reason, the delivery waits in memory.
  */
 export type LimitReason =
   /** The endpoint has requested a pause. The delivery is due in `forMs` milliseconds. */
   | { readonly kind: 'defer_pause'; readonly forMs: number }
   /** The limit is divided among the processes, and this process has no part of it now. */
-  | { readonly kind: 'defer_to_others' }
+  | { readonly kind: 'defer_without_part' }
 
 /**
  * Defers a delivery without an attempt because of a limit of its destination.
- * - `defer_pause`: for `forMs`; after a first attempt, at most until the retry window ends.
- * - `defer_to_others`: in a retry topic, where a process with a part of the limit may read it. The
- *   first waits are short, so that the delivery soon reaches a process with a part.
+ * - `defer_pause`: the delivery waits for `forMs`; after a first attempt, at most until the retry
+ *   window ends.
+ * - `defer_without_part`: the delivery waits so that another process, which has a part of the
+ *   limit, may read the retry record. The first waits are short, so that the record is read soon.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
-  if (reason.kind === 'defer_to_others') {
-    // After a deferral for another reason, time counts from now: an earlier pause or outage must
-    // not lengthen the wait.
+  if (reason.kind === 'defer_without_part') {
+    // The wait grows with the time since `notBefore`. If the previous deferral had another reason,
+    // the time counts from now, because an earlier pause or outage must not lengthen the wait.
     const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
     const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
     const minWait = durationMs(Math.min((now - notBefore) * duePart, maxWait, maxTurnMs))
-    return defer({ ...carried, notBefore }, 'lane_full', policy, now, { climbs: false, minWait })
+    return defer({ ...carried, notBefore }, 'lane_full', policy, now, { isDeferralCounted: false, minWait })
   }
   return defer({ ...carried, notBefore: dueOf(carried, reason.forMs, now) }, 'not_before', policy, now)
 }
@@ -46,8 +47,8 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 }
 
 /**
- * When a delivery is due if its limit lets it start in `forMs`. Rounded up for the retry record,
- * because `forMs` may have a fraction.
+ * When a delivery is due if its limit lets it start in `forMs`. The time is rounded up, because
+ * `forMs` may have a fraction, but a retry record needs whole milliseconds.
  */
 function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, now: EpochMs): EpochMs {
   const due = Math.ceil(now + forMs)
@@ -55,8 +56,8 @@ function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, n
 }
 
 /**
- * Milliseconds until the turn of a delivery (see `deferUntilTurn`); 0 in the minute after it, then
- * `undefined`, as without a turn.
+ * Milliseconds until the turn of a delivery begins (see `deferUntilTurn`); 0 in the minute after
+ * that. `undefined` later, and for a delivery without a turn.
  */
 export function msToTurn({ reason, notBefore }: DeliveryState, now: EpochMs): DurationMs | undefined {
   const isDeferredByLimit = reason === 'lane_full' || reason === 'not_before'

@@ -93,7 +93,9 @@ export function initialState(
 
 const decimal = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value))
 
-/** An object literal is twice as fast as a loop over a table. */
+/**
+ * The texts of the headers of a state. An object literal is twice as fast as a loop over a table.
+ */
 const textsOf = (carried: Partial<DeliveryState>) => ({
   destination: carried.destination,
   attempt: decimal(carried.attempt),
@@ -123,13 +125,13 @@ export const nullValueHeader = 'null-value'
  */
 export const originKeyHeader = 'origin-key'
 /**
- * The full length of a truncated value in bytes; with the header `first-offset`, that of the
- * compressed batch.
+ * The header with the full length of a truncated value, in bytes. In a dead letter with the header
+ * `first-offset`, the value is a compressed batch.
  */
 export const originalLengthHeader = 'original-length'
 /**
- * For a dead letter of a whole batch: the offset of its first record. `origin-offset` has that of
- * the last.
+ * The header with the offset of a batch's first record, in a dead letter of a whole batch. The
+ * header `origin-offset` has the offset of the last record.
  */
 export const firstOffsetHeader = 'first-offset'
 const ownHeaders = new Set([
@@ -151,8 +153,8 @@ export function toHeaders(carried: Partial<DeliveryState>): RecordHeaders {
 }
 
 /**
- * Whether a delivery waits for a paused destination. A delivery that was dead-lettered, because its
- * retry record was too large, may have `pausedAt` too.
+ * Whether a delivery waits for a paused destination. `pausedAt` alone does not show this: it stays
+ * set if Hookline dead-letters the delivery because the retry record is too large.
  */
 const isWaitingForPause = ({ pausedAt, reason }: Partial<DeliveryState>): boolean =>
   pausedAt !== undefined && reason === 'paused'

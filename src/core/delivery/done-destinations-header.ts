@@ -1,8 +1,8 @@
 import type { LogRecord } from '../ports.ts'
 
 /**
- * Header of the copy of an event: the ids of destinations that must not get the copy, because their
- * delivery has already ended.
+ * Header of an event's retry record or dead letter: the ids of destinations that must not get the
+ * event again, because their deliveries have already ended.
  */
 const doneForHeader = 'done-for'
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Event } from '../message/event.ts'
-import { isOwnSource } from '../message/hookline-own-events.ts'
 import type { MessageType } from '../message/message.ts'
+import { isOwnSource } from '../message/own-events-and-source-ids.ts'
 import type { Destination, DestinationFilter } from '../settings/settings.ts'
 import { type FieldPath, type FilterFields, parseFieldPath } from './filter-field-values.ts'
 import { matches, type NamePattern, parsePattern } from './name-pattern.ts'
@@ -28,7 +28,10 @@ interface CompiledFilter {
   readonly where: readonly { readonly path: FieldPath; readonly condition: Condition }[]
 }
 
-/** No filter may stop a delete message, or an audience change that replaces a user's old value. */
+/**
+ * Whether an event skips all filters. This applies to delete messages and to Hookline's own events.
+ * For example, if a filter stopped an audience change, the destination would keep the old value.
+ */
 export const isNeverFiltered = ({ sourceId, message }: Event): boolean =>
   message.type === 'delete' || isOwnSource(sourceId)
 
@@ -52,7 +55,10 @@ export function filteredBy(destination: Destination, fields: FilterFields): Filt
   return index < 0 ? undefined : ['where', index]
 }
 
-/** A reload creates new destinations; the entries of the old ones are garbage-collected. */
+/**
+ * The compiled filters. A reload of the configuration creates new `Destination` objects; the
+ * entries of the old objects are garbage-collected.
+ */
 const compiled = new WeakMap<Destination, CompiledFilter>()
 
 function compiledOf(destination: Destination, filter: DestinationFilter): CompiledFilter {
@@ -72,9 +78,9 @@ const compile = ({ types, events, where = [], sample }: DestinationFilter): Comp
 })
 
 /**
- * Whether a destination's sample contains a user, the same in every process and version of
- * Hookline. The hash differs from that of Kafka's partitioner, so that a sample covers all
- * partitions.
+ * Whether a destination's sample contains a user. The answer is the same in every process and
+ * version of Hookline. The hash differs from that of Kafka's partitioner, so that a sample covers
+ * all partitions.
  */
 function isInSample(destinationId: string, userKey: string, percent: number): boolean {
   const digest = hash('sha256', `${destinationId}\n${userKey}`, 'buffer')

@@ -1,14 +1,15 @@
 import { keyOf } from '../message/event.ts'
-import { isObject, parseField } from '../message/json.ts'
+import { isObject } from '../message/json.ts'
 import type { Message } from '../message/message.ts'
+import { parseField } from '../message/parse-message-json.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
 import { pathFields, pathParts } from '../settings/schema-of-event-filter.ts'
 
 type Part = (typeof pathParts)[number]
 
 /**
- * The parsed path of a filter condition. `names` are the nested members that lead to the value
- * within a part.
+ * The parsed path of a filter condition. A part is a JSON object of the message, for example
+ * `properties`. `names` are the nested members that lead to the value within the part.
  */
 export type FieldPath =
   | { readonly kind: 'field'; readonly field: (typeof pathFields)[number] }
@@ -89,17 +90,17 @@ export class FilterFields {
     for (const name of names) {
       // Every JavaScript object also inherits members, for example `constructor`, which the message
       // does not contain.
-      if (!isObject(value) || !Object.hasOwn(value, name)) return this.#foldedInto(part, names)
+      if (!isObject(value) || !Object.hasOwn(value, name)) return this.#nameOrCategory(part, names)
       value = value[name]
     }
-    return value ?? this.#foldedInto(part, names)
+    return value ?? this.#nameOrCategory(part, names)
   }
 
   /**
    * Returns the name of a page, or the category of a page or screen. The body of a webhook request
    * has these values in `properties`.
    */
-  #foldedInto(part: Part, names: readonly string[]): string | undefined {
+  #nameOrCategory(part: Part, names: readonly string[]): string | undefined {
     const { type, name, category } = this.#message
     if (part !== 'properties' || names.length !== 1 || (type !== 'page' && type !== 'screen')) return undefined
     if (names[0] === 'category') return category

@@ -16,36 +16,39 @@ export class LiveDeadLetters {
   #from: Offsets = {}
   /** For each partition, the offset after the last record of this part. */
   readonly #to: Record<number, number> = {}
-  /** For each partition, the first offset that belongs to no part. */
-  #ends: Offsets | undefined
-  /** For each partition, the offset after the last record that was passed to `note`. */
-  readonly #noted: Record<number, number> = {}
-  /** Whether `note` got a live record that belongs to the next part. */
+  /**
+   * For each partition, the first offset that belongs to no part. A record at or after this offset
+   * only removes an earlier record with the same key.
+   */
+  #endOffsets: Offsets | undefined
+  /** For each partition, the offset after the last record that was passed to `add`. */
+  readonly #nextOffsets: Record<number, number> = {}
+  /** Whether `add` got a live record that belongs to the next part. */
   #isFull = false
-  /** Estimated number of live records of later parts (see `left`). It can be negative. */
+  /** Estimated number of live records of later parts (see `remaining`). It can be negative. */
   #laterCount = 0
 
   /**
-   * @param ends for each partition, the first offset that belongs to no part; by default, the end
-   *   of the first reading
+   * @param endOffsets for each partition, the first offset that belongs to no part; by default, the
+   *   offset after the last record that the caller passes to `add` for the first part
    */
-  constructor(ends?: readonly number[], maxKeys = defaultMaxKeys) {
-    this.#ends = ends
+  constructor(endOffsets?: readonly number[], maxKeys = defaultMaxKeys) {
+    this.#endOffsets = endOffsets
     this.#maxKeys = maxKeys
   }
 
   /** Adds a record. The records of each partition must come in offset order. */
-  note(record: LogRecord): void {
+  add(record: LogRecord): void {
     const id = idOf(record)
     const { partition, offset, value } = record
-    this.#noted[partition] = offset + 1
+    this.#nextOffsets[partition] = offset + 1
     if (id === undefined || offset < (this.#from[partition] ?? 0)) return
     const isKnown = this.#offsets.delete(id)
     if (value === null) {
       if (this.#isFull && !isKnown) this.#laterCount--
       return
     }
-    if (this.#ends !== undefined && offset >= (this.#ends[partition] ?? 0)) return
+    if (this.#endOffsets !== undefined && offset >= (this.#endOffsets[partition] ?? 0)) return
     this.#isFull ||= this.#offsets.size >= this.#maxKeys
     if (this.#isFull) {
       this.#laterCount++
@@ -56,7 +59,7 @@ export class LiveDeadLetters {
   }
 
   /**
-   * Whether a record is live and in this part. The caller must first pass all records to `note`.
+   * Whether a record is live and in this part. The caller must first pass all records to `add`.
    */
   has(record: LogRecord): boolean {
     const id = idOf(record)
@@ -71,17 +74,17 @@ export class LiveDeadLetters {
   /**
    * The number of live records of this part and all later ones; an estimate if later parts exist.
    */
-  get left(): number {
+  get remaining(): number {
     return this.size + Math.max(this.#isFull ? 1 : 0, this.#laterCount)
   }
 
   /**
-   * Returns false if this was the last part. Otherwise the caller must pass all records to `note`
+   * Returns false if this was the last part. Otherwise the caller must pass all records to `add`
    * again.
    */
   nextPart(): boolean {
     if (!this.#isFull) return false
-    this.#ends ??= { ...this.#noted }
+    this.#endOffsets ??= { ...this.#nextOffsets }
     this.#from = { ...this.#to }
     this.#offsets.clear()
     this.#isFull = false

@@ -19,8 +19,8 @@ export function parsePattern(pattern: string): NamePattern {
 }
 
 /**
- * Takes linear time. A regular expression could backtrack for very long, and senders choose the
- * names.
+ * Whether a name matches a pattern, in linear time. Senders choose the names, and a regular
+ * expression could backtrack for very long.
  */
 export function matches({ first, middle, last }: NamePattern, name: string): boolean {
   if (last === undefined) return name === first

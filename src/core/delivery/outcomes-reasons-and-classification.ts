@@ -127,8 +127,8 @@ const resetCodes = new Set([
  */
 const badResponseCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP_INVALID_STATUS_CODE$)/
 /**
- * Error codes of TLS after the handshake. Only then does a TLS 1.3 server report a missing client
- * certificate.
+ * Error codes of TLS after the handshake. For example, a TLS 1.3 server reports a missing client
+ * certificate only after the handshake.
  */
 const tlsAlertCode = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/
 

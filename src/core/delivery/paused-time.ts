@@ -1,4 +1,4 @@
-import { flowLimits } from '../flow/limits.ts'
+import { flowLimits } from '../flow/flow-control-constants.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import type { RetryPolicy } from './retry-tier.ts'

@@ -1,4 +1,4 @@
-import type { JsonText } from '../message/json-text.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import type { Message, MessageType } from '../message/message.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
 import type { PayloadSettings } from '../settings/settings.ts'
@@ -41,7 +41,10 @@ const end = (message: Message): string => `${timestamp(message)}${context(messag
 const member = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
 
-/** `payload.anonymousId: always` adds the anonymous id to a user id. */
+/**
+ * Formats the user id or, without one, the anonymous id. With `payload.anonymousId: always`, it
+ * formats both ids.
+ */
 function user({ userId, anonymousId }: Message, shape: Shape, userKey = 'userId'): string {
   if (userId === undefined) return member('anonymousId', anonymousId)
   return member(userKey, userId) + (shape.anonymousId === 'always' ? member('anonymousId', anonymousId) : '')
@@ -66,7 +69,7 @@ const screenProperties = (message: Message): string =>
 function fold(object: string, name: 'name' | 'category', value: string | undefined): string {
   if (value === undefined) return object
   // Without a match, `object` does not have the key, because canonical JSON text writes a key in
-  // only one way. A match can also be the key of a nested object.
+  // only one way. With a match, only parsing shows whether the key is that of a nested object.
   if (!object.includes(`"${name}":`)) return append(object, name, value)
   const { [name]: own, ...others } = JSON.parse(object) as Record<string, unknown>
   return own === undefined || own === null ? append(JSON.stringify(others), name, value) : object

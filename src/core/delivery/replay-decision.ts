@@ -1,5 +1,5 @@
 import { defaultSuppressionRetention } from '../default-suppression-retention.ts'
-import { flowLimits } from '../flow/limits.ts'
+import { flowLimits } from '../flow/flow-control-constants.ts'
 import type { Event } from '../message/event.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
 import { windowOf } from '../settings/effective-policy.ts'
@@ -111,7 +111,8 @@ export function replayTargetOf(
     return { kind: 'delivery', topic, copy }
   }
   const { origin, reason } = deadLetter
-  // A replay of this record would be dead-lettered again.
+  // Without an origin in the events topic and a reason of `beforeDelivery`, a replay would be
+  // dead-lettered again.
   if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
     return { kind: 'refused', reason: 'unreadable' }
   // A `replay-of` header of an earlier replay is kept, because the message id may be derived from

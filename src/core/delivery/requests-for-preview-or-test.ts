@@ -1,4 +1,4 @@
-import type { JsonText } from '../message/json-text.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import type { Message } from '../message/message.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'

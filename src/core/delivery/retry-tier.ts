@@ -21,8 +21,8 @@ export const retryPolicyOf = ({ schedule, window }: Pick<DeliverySettings, 'sche
 })
 
 /**
- * Returns the longest tier (wait of a retry topic) that does not exceed `wait`, otherwise the
- * shortest tier.
+ * Returns the longest tier (wait of a retry topic) that does not exceed `wait`. If all tiers exceed
+ * `wait`, returns the shortest tier.
  */
 export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): DurationMs {
   const tier = tiers.findLast(candidate => candidate <= wait) ?? tiers[0]

@@ -1,7 +1,7 @@
 import { withChanges } from '../collections/map-with-changes.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import { type Event, maxNamedDestinations } from '../message/event.ts'
-import { isOwnSource } from '../message/hookline-own-events.ts'
-import type { JsonText } from '../message/json-text.ts'
+import { isOwnSource } from '../message/own-events-and-source-ids.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import { type FilterRule, filteredBy, isNeverFiltered } from './event-filter.ts'
@@ -38,7 +38,8 @@ export type Route =
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
       /**
-       * One drop for each destination that does not get the event, or one with `no_destination`.
+       * One drop for each destination that does not get the event. If no destination is connected
+       * to the event's source, a single drop with the reason `no_destination`.
        */
       readonly drops: readonly Drop[]
     }
@@ -51,8 +52,8 @@ export type RetryRoute =
 
 export function createRouting(settings: Pick<Settings, 'sources' | 'destinations' | 'excluded'>): Routing {
   const bySource = new Map<string, Destination[]>(settings.sources.map(source => [source.id, []]))
-  // No intermediate lists, because this function runs often: after changes of configuration
-  // objects.
+  // The loop creates no intermediate lists, because this function runs often: after changes of
+  // configuration objects.
   const destinations = new Map<string, Destination>()
   for (const destination of settings.destinations) {
     const { id, sources } = destination
@@ -99,7 +100,7 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
   sources,
   secrets: [],
   webhooks: [],
-  isHeld: true,
+  isPlaceholder: true,
 })
 
 /**
@@ -126,8 +127,8 @@ export const placeholderOf = ({
 })
 
 /**
- * Finds a destination by its id. Returns a placeholder when it may be in a file that cannot be
- * read.
+ * Finds a destination by its id. Returns a placeholder if the destination may be in a file that
+ * cannot be read.
  */
 const destinationOf = (id: string, { destinations, isIncomplete }: Routing): Destination | undefined =>
   destinations.get(id) ?? (isIncomplete === true ? placeholderDestination(id) : undefined)
@@ -145,7 +146,7 @@ export function route(event: Event, routing: Routing): Route {
   if (connected === undefined) return { kind: 'dead_lettered', reason: 'unknown_source' }
 
   if (destinationId === undefined)
-    return select(ofThisMessage(event, connected), event, dropsOfDisconnected(event, connected))
+    return select(connectedDestinationsFor(event, connected), event, dropsOfDisconnected(event, connected))
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
@@ -164,9 +165,9 @@ export function routeRetry(destinationId: string, routing: Routing): RetryRoute 
 
 /**
  * Whether a delivery belongs to an earlier destination with the same id, perhaps of another
- * customer: it started before the destination was created, and the destination does not list its
- * source. No destination lists Hookline's own sources, so their deliveries count as those of the
- * earlier destination.
+ * customer. This is so if the delivery started before the current destination was created, and the
+ * current destination does not list the delivery's source. No destination lists Hookline's own
+ * sources, so the second condition is always true for their deliveries.
  */
 export const isOfEarlierDestination = (
   { createdAt, sources }: Pick<Destination, 'createdAt' | 'sources'>,
@@ -175,10 +176,13 @@ export const isOfEarlierDestination = (
 ): boolean => createdAt !== undefined && startedAt < createdAt && !sources.includes(sourceId)
 
 /** Whether the sources of a destination are not known, because its configuration cannot be read. */
-export const hasUnknownSources = ({ isHeld, enabled, sources }: Destination): boolean =>
-  isHeld === true && enabled && sources.length === 0
+export const hasUnknownSources = ({ isPlaceholder, enabled, sources }: Destination): boolean =>
+  isPlaceholder === true && enabled && sources.length === 0
 
-/** Like `hasUnknownSources`. An id that the routing does not have may be in an unreadable file. */
+/**
+ * Like `hasUnknownSources`, but also for a destination that the routing does not have: it may be in
+ * an unreadable file.
+ */
 export function mayHaveUnknownSources(id: string, { destinations, isIncomplete }: Routing): boolean {
   const destination = destinations.get(id)
   return destination === undefined ? isIncomplete === true : hasUnknownSources(destination)
@@ -193,15 +197,19 @@ export const isConnected = (sourceId: string, destinationId: string, routing: Ro
 
 const none: readonly never[] = []
 
-/** The ids of the destinations whose result something waits for, for example a deletion request. */
+/**
+ * The ids of the destinations whose results Hookline waits for, for example to complete a deletion.
+ */
 export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
 /**
- * If one delete message cannot name all destinations of a source, each message goes only to those
- * that it names. Otherwise, it also goes to destinations that were connected after the request.
+ * Returns the connected destinations that get the event. For a source with more than
+ * `maxNamedDestinations` destinations, a deletion writes several delete messages, and each goes
+ * only to the destinations that it names. Otherwise, a delete message goes to all connected
+ * destinations, even if they were connected after the deletion request.
  */
-function ofThisMessage({ origin }: Event, connected: readonly Destination[]): readonly Destination[] {
+function connectedDestinationsFor({ origin }: Event, connected: readonly Destination[]): readonly Destination[] {
   if (origin?.destinations === undefined || connected.length <= maxNamedDestinations) return connected
   const named = new Set(origin.destinations)
   return connected.filter(({ id }) => named.has(id))
@@ -239,7 +247,8 @@ function select(connected: readonly Destination[], event: Event, gone: readonly 
 const getsAll = ({ enabled, filter }: Destination): boolean => enabled && filter === undefined
 
 /**
- * Returns why a destination does not get an event. `selected`: the event's `integrations` allow it.
+ * Returns why a destination does not get an event. `selected`: the event's `integrations` allow the
+ * delivery.
  * Without `fields`, no filter applies.
  */
 function dropOf(destination: Destination, selected: boolean, fields: FilterFields | undefined): Drop | undefined {

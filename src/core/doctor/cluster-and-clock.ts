@@ -54,7 +54,7 @@ const judgeConnection = ({ address, failure }: ConnectionResult, remark: Remark)
 
 function judgeVersions({ address, unsupported }: ConnectionResult): readonly Judgement[] {
   if (unsupported.length === 0) return []
-  const detail = `does not support the API versions that Hookline needs: ${unsupported.join(', ')}`
+  const detail = `lacks the required versions of these Kafka APIs: ${unsupported.join(', ')}`
   return [{ level: 'fail', which: address, detail, remedy: 'use Kafka 2.1 to 4' }]
 }
 

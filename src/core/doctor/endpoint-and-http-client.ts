@@ -20,8 +20,8 @@ export type Dialled =
 
 const dayMs = 86_400_000
 /**
- * A certificate with fewer days until its expiry causes a warning. Automatic renewal usually
- * happens a month before the expiry, so it has probably failed.
+ * A certificate that expires within this number of days causes a warning. Automatic renewal usually
+ * happens a month before the expiry, so the renewal has probably failed.
  */
 const warnWithinDays = 14
 
@@ -54,7 +54,7 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   tls_untrusted:
     'Hookline sends no requests to this endpoint: ask the owner of the endpoint to correct the certificate; if a private CA issued the certificate, add this CA to tls.caFile or tls.ca of the destination, or to network.caFile if the destination has neither',
   tls_other:
-    'the server must support TLS 1.2 or newer on this port, with a cipher suite without DHE (ECDHE is permitted); if the server requires a client certificate, set "tls" of the destination',
+    'the server must support TLS 1.2 or newer on this port, with a cipher suite that does not use DHE (ECDHE is permitted); if the server requires a client certificate, set "tls" of the destination',
 }
 
 /**

@@ -25,6 +25,6 @@ export function judgeSchemas(schemas: readonly SchemaSeen[]): readonly Judgement
     remedy:
       state === 'incompatible'
         ? 'another program or a newer version of Hookline registered an incompatible schema: update Hookline, or use another topics.prefix'
-        : 'correct the schema with: hookline schemas register',
+        : 'to correct this, run: hookline schemas register',
   }))
 }

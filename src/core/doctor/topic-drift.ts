@@ -183,14 +183,14 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise, after a delayed write of an outdated record, compaction may remove the valid record before Hookline writes it again`
+  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise, when a process writes an outdated record late, compaction may keep only this record, and remove the valid record with the same key before Hookline writes it again`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, but needs at least ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source too early; if you then create a destination or source with the same id, some processes ignore it`
+  const detail = `has delete.retention.ms ${is}, but needs at least ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source too early, and some processes would then ignore a new destination or source with the same id`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 

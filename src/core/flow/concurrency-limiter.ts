@@ -1,6 +1,6 @@
 import { revealed } from '../secret.ts'
 import type { DeliverySettings, Webhook } from '../settings/settings.ts'
-import { flowLimits } from './limits.ts'
+import { flowLimits } from './flow-control-constants.ts'
 import { type CallTime, CallTimes } from './permit-holding-times.ts'
 
 const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
@@ -13,15 +13,15 @@ export interface DestinationCalls {
   /** Number of requests in progress. */
   calls: number
   /**
-   * The number of calls of `callable` that found a permit. It decides which webhook the next call
-   * checks first.
+   * How often the method `callable` has found a permit. This number decides which webhook the next
+   * call of `callable` checks first.
    */
   turns: number
 }
 
 /**
- * A destination's shares of two limits. Each request to the webhook needs a permit (a slot) from
- * both.
+ * A destination's shares of two limits: that of a webhook and that of the webhook's host. Each
+ * request to the webhook needs a permit (a slot) from both limits.
  */
 export interface PermitShares {
   readonly ofWebhook: FairShare
@@ -31,8 +31,8 @@ export interface PermitShares {
 interface Callable<W> {
   readonly webhooks: readonly W[]
   /** The number of webhooks for which no permit is free. */
-  readonly leftOut: number
-  /** Whether other destinations hold the permits that one of the left-out webhooks needs. */
+  readonly webhooksWithoutPermit: number
+  /** Whether a webhook lacks a permit only because requests of other destinations hold permits. */
   readonly isHeldUpByOthers: boolean
 }
 
@@ -60,7 +60,7 @@ export class ConcurrencyLimiter {
 
   /**
    * Whether this destination may use one more permit of the process without taking the share of
-   * others.
+   * other destinations.
    */
   hasFairShare({ calls: own }: DestinationCalls): boolean {
     const others = this.#busyDestinations - (own > 0 ? 1 : 0)
@@ -96,8 +96,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Returns webhooks to which requests can start together. For example, requests to two webhooks of
-   * one host need two permits of the host. Takes no permit.
+   * Returns webhooks to which requests can start concurrently. For example, two webhooks of one
+   * host need two free permits of the host. The method takes no permit.
    */
   callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     const count = webhooks.length
@@ -118,7 +118,7 @@ export class ConcurrencyLimiter {
     if (count > 1 && callable.length > 0) share.turns++
     return {
       webhooks: first === 0 ? callable : webhooks.filter(webhook => callable.includes(webhook)),
-      leftOut: count - callable.length,
+      webhooksWithoutPermit: count - callable.length,
       isHeldUpByOthers,
     }
   }
@@ -158,7 +158,8 @@ class SharedLimit {
   slowCalls = 0
   readonly callTimes = new CallTimes()
   /**
-   * By destination id. Entries are never removed, because the configuration limits their number.
+   * The fair shares, by destination id. They are never removed, because the configuration limits
+   * their number.
    */
   readonly #shares = new Map<string, FairShare>()
 
@@ -200,7 +201,8 @@ class SharedLimit {
  *   permits than are free.
  * - With at least as many destinations as permits (a crowded limit), each destination has one
  *   request at a time.
- * - Slow destinations (`CallTime.isSlow`) then leave the last permit to quick ones.
+ * - Under a crowded limit, slow destinations (`CallTime.isSlow`) leave the last permit to quick
+ *   destinations.
  */
 class FairShare {
   readonly #limit: SharedLimit
@@ -222,14 +224,14 @@ class FairShare {
     if (free <= 0) return false
     if (!isShared) return true
     if (this.#others === 0) return this.#calls < perFreePermitWhenAlone * free
-    return this.#calls < free && this.isBelowShare && this.#leavesLastToQuick
+    return this.#calls < free && this.isBelowShare && this.#mayTakePermit
   }
 
   /**
-   * False if this destination is slow and must leave the last free permit of a crowded limit to
-   * quick destinations, because slow ones hold at least half of the permits.
+   * Whether this destination may take a free permit. A slow destination may not take the last one
+   * of a crowded limit while slow destinations hold at least half of the permits.
    */
-  get #leavesLastToQuick(): boolean {
+  get #mayTakePermit(): boolean {
     if (!this.#time.isSlow) return true
     const { limit, free, slowCalls, callTimes } = this.#limit
     const isCrowd = this.#others + 2 > limit
@@ -268,8 +270,9 @@ class FairShare {
   }
 
   /**
-   * Notes the duration of a request, but only at a limit that may be crowded: other limits do not
-   * use `isSlow`.
+   * Notes the duration of a request. The durations are needed only for `isSlow`, which is used only
+   * if the limit is crowded (`mayBeCrowded`): slow destinations then leave the last permit to quick
+   * ones.
    */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return
@@ -278,7 +281,7 @@ class FairShare {
     if (this.#time.isSlow !== wasSlow) this.#limit.slowCalls += wasSlow ? -this.#calls : this.#calls
   }
 
-  /** The number of this destination's requests without a response since its last response. */
+  /** The number of this destination's requests that got no response since its last response. */
   get unanswered(): number {
     return this.#unanswered
   }

@@ -7,7 +7,8 @@ interface Waiting<Item> {
 
 /**
  * Deliveries of one destination. The next delivery of a key (user) waits until the previous one has
- * ended. Retries and `ordering: none` have no key.
+ * ended. Retries, and all deliveries with `ordering: none`, have no key, so they do not wait for
+ * each other.
  */
 export class DestinationQueue<Item> {
   #ready = new Fifo<Waiting<Item>>()
@@ -72,8 +73,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes and returns matching items, in order within each key. Stops after about `max` items,
-   * but never between two items of one key.
+   * Removes and returns matching items, in order within each key. Stops when it has `max` items,
+   * but never between two items of one key, so it may return more.
    */
   drainMatching(matches: (item: Item) => boolean, max: number): readonly Item[] {
     const out: Item[] = []
@@ -86,7 +87,7 @@ export class DestinationQueue<Item> {
     this.#ready = new Fifo()
     for (const waiting of ready) {
       if (out.length >= max || keeps(waiting.item)) this.#ready.push(waiting)
-      else this.#succeed(waiting.key, keeps)
+      else this.#makeNextReady(waiting.key, keeps)
     }
     for (const [key, behind] of this.#busy)
       if (behind !== undefined && out.length < max) this.#busy.set(key, kept(behind, keeps))
@@ -95,7 +96,7 @@ export class DestinationQueue<Item> {
   }
 
   /** Makes the next item of a key ready, after `drainMatching` has removed the key's ready item. */
-  #succeed(key: string | undefined, keeps: (item: Item) => boolean): void {
+  #makeNextReady(key: string | undefined, keeps: (item: Item) => boolean): void {
     if (key === undefined) return
     const behind = kept(this.#busy.get(key) ?? new Fifo<Item>(), keeps)
     const next = behind.shift()

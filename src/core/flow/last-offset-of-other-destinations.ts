@@ -1,6 +1,7 @@
 /**
- * Finds out whether a partition has, from an offset on, a record for another destination. Keeps
- * only two offsets, because a map of all destinations would cost cache misses.
+ * Finds out whether a partition has, at or after a given offset, a record for any destination other
+ * than a given one. Keeps only two offsets, because a map of all destinations would cost cache
+ * misses.
  */
 export class LastOffsetOfOthers {
   #destination: string | undefined

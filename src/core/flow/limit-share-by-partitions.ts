@@ -1,4 +1,4 @@
-import { flowLimits } from './limits.ts'
+import { flowLimits } from './flow-control-constants.ts'
 
 const { handoverMs } = flowLimits.share
 
@@ -11,7 +11,7 @@ interface OwnedPartition {
 
 /*
  * The partitions of the events topic divide a limit of the whole installation. While a partition
- * moves to another process, the parts of all processes must never exceed the limit:
+ * moves to another process, the parts of all processes together must never exceed the limit:
  *
  * Rate: the previous owner uses the rate until the next join of the consumer group. The next owner
  * begins 250 ms after this join.
@@ -19,8 +19,8 @@ interface OwnedPartition {
  * Permits: the previous owner releases the permits when the revocation begins. The next owner waits
  * for the timeout of a request, because started requests may continue.
  *
- * A process without partitions uses no rate, because other processes may already own its
- * partitions.
+ * A process that has lost all its partitions uses no rate, because other processes may already own
+ * these partitions.
  */
 
 /**
@@ -41,8 +41,8 @@ export class PartitionShare {
    */
   #counted = 0
   /**
-   * Owned partitions, in order of assignment, that do not add to the rate before `handoverMs` have
-   * passed.
+   * New partitions, in order of assignment. A partition adds to the rate only after `handoverMs`
+   * have passed since its assignment.
    */
   #fresh: number[] = []
   /** The result of `secondsUntil` for the time `#advancedTo`, in seconds. */
@@ -87,7 +87,7 @@ export class PartitionShare {
   }
 
   /** Whether this process has no part in any limit. */
-  get isNone(): boolean {
+  get hasNoPartitions(): boolean {
     return this.#owned.size === 0
   }
 
@@ -98,8 +98,8 @@ export class PartitionShare {
   }
 
   /**
-   * The integral of `rateAt` over time, in seconds. Its increase, multiplied by a rate, is the
-   * number of attempts that may start.
+   * The integral of `rateAt` over time, in seconds. Its increase, multiplied by a rate limit of the
+   * installation, is the number of attempts that this process may start.
    */
   secondsUntil(now: number): number {
     this.#advance(now)
@@ -107,8 +107,9 @@ export class PartitionShare {
   }
 
   /**
-   * The number of this process's permits, of `total`. `rotateBy` spreads the permits of
-   * destinations over the partitions. `isPending`: some permits do not count yet.
+   * The number of permits, of `total`, that this process may use. A new partition adds permits only
+   * after `settleMs`; until then, `isPending` is true. `rotateBy` differs between destinations, and
+   * selects the partitions that get the remainder of the division.
    */
   permitsAt(now: number, total: number, rotateBy: number, settleMs: number): { permits: number; isPending: boolean } {
     const count = this.#count

@@ -1,4 +1,4 @@
-import { flowLimits } from './limits.ts'
+import { flowLimits } from './flow-control-constants.ts'
 
 const { burstMs, minBurst } = flowLimits.share
 

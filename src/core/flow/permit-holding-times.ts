@@ -1,18 +1,18 @@
-import { flowLimits } from './limits.ts'
+import { flowLimits } from './flow-control-constants.ts'
 
-const { neverSlowMs, quickPart, callTimeWindowMs, lastCallWeight } = flowLimits.concurrency
+const { neverSlowMs, slowAbovePart, callTimeWindowMs, lastCallWeight } = flowLimits.concurrency
 
 /** Sums over the requests that ended in one time window (`callTimeWindowMs`). */
 interface Sums {
   /** The sum of the durations of these requests, in milliseconds. */
-  held: number
-  /** The sum of the squares of these durations, for the mean in `typicalMs`. */
-  squares: number
+  durationSumMs: number
+  /** The sum of the squares of these durations, for the mean in `durationWeightedMeanMs`. */
+  durationSquareSum: number
   /** Whether at least one of these requests was to a quick destination (not `CallTime.isSlow`). */
   hasQuick: boolean
 }
 
-const noSums = (): Sums => ({ held: 0, squares: 0, hasQuick: false })
+const noSums = (): Sums => ({ durationSumMs: 0, durationSquareSum: 0, hasQuick: false })
 
 /** How long one destination's requests hold permits (slots for concurrent requests) of a limit. */
 export interface CallTime {
@@ -23,7 +23,8 @@ export interface CallTime {
   meanMs: number | undefined
   /**
    * Whether the destination's requests take long compared with those of all destinations. Used only
-   * if the limit has at least as many destinations as permits (`FairShare`).
+   * while the limit is crowded: the number of destinations with requests is then at least the
+   * number of permits (see `FairShare`).
    */
   isSlow: boolean
 }
@@ -36,10 +37,10 @@ export class CallTimes {
 
   ended(time: CallTime, tookMs: number, now: number): void {
     this.#moveTo(Math.floor(now / callTimeWindowMs))
-    this.#now.held += tookMs
-    this.#now.squares += tookMs * tookMs
+    this.#now.durationSumMs += tookMs
+    this.#now.durationSquareSum += tookMs * tookMs
     time.meanMs = time.meanMs === undefined ? tookMs : time.meanMs + (tookMs - time.meanMs) * lastCallWeight
-    time.isSlow = time.meanMs > Math.max(neverSlowMs, quickPart * this.typicalMs)
+    time.isSlow = time.meanMs > Math.max(neverSlowMs, slowAbovePart * this.durationWeightedMeanMs)
     if (!time.isSlow) this.#now.hasQuick = true
   }
 
@@ -48,12 +49,12 @@ export class CallTimes {
   }
 
   /**
-   * The mean duration of the requests in the current and the previous window, each weighted with
-   * its duration.
+   * The mean duration of the requests in the current and the previous window. The weight of each
+   * request is its duration, because long requests hold permits longer.
    */
-  get typicalMs(): number {
-    const held = this.#now.held + this.#before.held
-    return held === 0 ? 0 : (this.#now.squares + this.#before.squares) / held
+  get durationWeightedMeanMs(): number {
+    const durationSumMs = this.#now.durationSumMs + this.#before.durationSumMs
+    return durationSumMs === 0 ? 0 : (this.#now.durationSquareSum + this.#before.durationSquareSum) / durationSumMs
   }
 
   #moveTo(window: number): void {

@@ -1,5 +1,5 @@
 import type { LogRecord } from '../ports.ts'
-import { flowLimits } from './limits.ts'
+import { flowLimits } from './flow-control-constants.ts'
 
 const { recordsPerCall, inProcess, maxInPartition, minInPartition } = flowLimits.prefetch
 
@@ -21,20 +21,20 @@ export interface PrefetchLimits {
   readonly records: number
   readonly bytes: number
   /**
-   * Maximum number of offsets from the lowest unfinished record to the next one to read. The bitmap
-   * in an offset commit must cover them.
+   * Maximum number of offsets from the lowest unfinished record to the next record to read. An
+   * offset commit stores which of these offsets are finished in a bitmap of limited size.
    */
   readonly span: number
   /**
-   * Maximum fetched records in memory, not decoded, while the partition waits until a retry record
-   * is due.
+   * Maximum number of fetched records that stay in memory, undecoded, while the partition waits
+   * until a retry record is due.
    */
   readonly dueSoon: number
 }
 
 /**
- * Returns the limits of each of `partitions` partitions. `stalled` applies while the process is
- * stalled (`stallThresholdMs`).
+ * Returns the limits of each of `partitions` partitions. `stalled` applies while a record has been
+ * in progress for at least `stallThresholdMs`. Otherwise, `normal` applies.
  */
 export function prefetchLimits(
   partitions: number,

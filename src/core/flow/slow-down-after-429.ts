@@ -1,4 +1,4 @@
-import { flowLimits } from './limits.ts'
+import { flowLimits } from './flow-control-constants.ts'
 import { PacedBucket } from './paced-token-bucket.ts'
 
 const {
@@ -107,7 +107,7 @@ export class SlowDown {
   }
 
   /** Whether an attempt was delivered, or the first pause began, in the last five minutes. */
-  mayWork(now: number): boolean {
+  hasRecentDeliveryOrPause(now: number): boolean {
     return this.#deliveredAt !== undefined && now - this.#deliveredAt < maxPauseMs
   }
 
@@ -122,7 +122,10 @@ export class SlowDown {
     return Math.max(paused, wait)
   }
 
-  /** Notes that an attempt starts. With a pace, call it only when `msToWait` is 0. */
+  /**
+   * Notes that an attempt starts. While the destination has a pace, an attempt may start only when
+   * `msToWait` returns 0.
+   */
   started(): void {
     if (this.#pace !== undefined) this.#bucket.spend()
   }
@@ -134,7 +137,7 @@ export class SlowDown {
     const mean = this.#mean.add(this.#active(now))
     if (this.#pace === undefined) return
     // In the first second after the first 429, attempts that started earlier still end. The pace
-    // rises to their measured rate, because it shows what the endpoint accepts.
+    // rises to their measured rate, because this rate shows what the endpoint accepts.
     if (now - this.#begunAt >= lowerEveryMs) this.#grow(this.#pace, now)
     else if (mean > this.#pace) this.#setPace(mean, now)
   }
@@ -161,8 +164,8 @@ export class SlowDown {
   }
 
   /**
-   * Notes which part of the destination's rate this process may use. A part of 0 is ignored:
-   * attempts for retry records still need a pace.
+   * Notes which part of the destination's rate this process may use. A part of 0 is ignored: a
+   * process without a part still makes attempts for retry records, and these need a pace.
    */
   setPart(part: number, now: number): void {
     if (part === this.#part || part === 0) return
@@ -240,7 +243,7 @@ class DeliveredRate {
 
   /**
    * Sets the time over which the mean is computed. At a low `pace`, this time is longer, so that
-   * the mean includes enough attempts. `Infinity`: the attempts are unlimited.
+   * the mean includes enough attempts. `pace` is `Infinity` if the attempts are unlimited.
    */
   overAttempts(pace: number): void {
     this.#overMs = Math.max(meanOverMs, (meanOverAttempts * 1_000) / pace)

@@ -1,13 +1,13 @@
-import { flowLimits } from './limits.ts'
+import { flowLimits } from './flow-control-constants.ts'
 
 const { slowAfterMs, slowAfterMsWhenSaturated } = flowLimits.spillover
 
 /**
- * A destination is slow if its next delivery, or the first waiting one of a user, was admitted
- * before the returned time (monotonic milliseconds). `isHeldUp`: other destinations hold the
- * permits.
+ * Returns the threshold for a slow destination, in monotonic milliseconds. A destination is slow if
+ * its next delivery, or the first waiting delivery of any user, was admitted before this time.
+ * `lacksPermits`: other destinations hold the permits that the destination needs.
  */
-export function slowQueueSince(now: number, cpuSaturatedUntil: number, isHeldUp: boolean): number {
-  const isSaturated = isHeldUp || now - cpuSaturatedUntil < slowAfterMs
+export function slowIfAdmittedBefore(now: number, cpuSaturatedUntil: number, lacksPermits: boolean): number {
+  const isSaturated = lacksPermits || now - cpuSaturatedUntil < slowAfterMs
   return now - (isSaturated ? slowAfterMsWhenSaturated : slowAfterMs)
 }

@@ -12,7 +12,7 @@ import type { ShownProblem } from '../operator/object-refusal.ts'
 import { adviceOnName } from '../settings/key-and-name-hints.ts'
 import { type EpochMs, epochMs, parseDuration } from '../time.ts'
 import { type JobKind, maxJobUserIdBytes, maxJobUserIds, type ReplayJob, type ResendJob } from './job.ts'
-import { maxJobRate } from './job-rates.ts'
+import { maxJobRate } from './max-and-default-job-rates.ts'
 
 /** The content of a request to create a job. */
 export type JobRequest =
@@ -165,8 +165,8 @@ function problemsOf(issue: z.core.$ZodIssue, body: JsonObject): readonly ShownPr
 }
 
 /**
- * The id of a request's job: the same in every process and for a repeated request. The id of a
- * replay must not change, because earlier versions of Hookline also compute it.
+ * The id of a request's job: the same in every process and for a repeated request. Do not change
+ * the input of the hash for a replay, because earlier versions of Hookline must get the same id.
  */
 export const jobIdOf = (kind: JobKind, by: string, idempotencyKey: string): string =>
   hash('sha256', JSON.stringify([by, idempotencyKey, ...(kind === 'replay' ? [] : [kind])])).slice(0, 32)

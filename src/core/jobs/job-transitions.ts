@@ -2,7 +2,8 @@ import { type DurationMs, durationMs, type EpochMs } from '../time.ts'
 import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
 
 /*
- * The steps of a job. Of several concurrent records, `job-log.ts` decides which one is applied.
+ * The steps of a job. Of several concurrent records, `jobs-from-topic.ts` decides which one is
+ * applied.
  *
  *   waiting --claim--> running --finish--> done, failed, cancelled
  *      ^                  |  \--claim (by another process, after 10 s without a record)--> running
@@ -10,14 +11,14 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
  */
 
 /**
- * Maximum time between two records of a running job, which show the other processes that the owner
- * still runs it.
+ * Maximum time between two records of a running job. The records show other processes that the
+ * owner still runs the job.
  */
 export const checkpointEvery = durationMs(1_000)
 /**
- * Time from the sending of a job's record until its owner's lease ends. The lease is valid only
- * after the owner has read the record, which is ignored if another process wrote first. Without a
- * valid lease, the owner must copy no event or dead letter.
+ * Duration of the owner's lease, from the time at which the owner sends a record of the job. The
+ * lease is valid only after the owner has read the record back: if another process wrote first, all
+ * processes ignore the record. Without a valid lease, the owner must copy no event or dead letter.
  */
 export const ownerLease = durationMs(5_000)
 /**
@@ -26,14 +27,14 @@ export const ownerLease = durationMs(5_000)
  */
 export const takeOverAfter = durationMs(10_000)
 /**
- * Maximum number of dry runs, and of other jobs, that one process runs. A job with an `error` does
- * not count until it makes progress.
+ * One process runs at most this many dry runs and, in addition, at most this many other jobs. A job
+ * with an `error` does not count until it makes progress.
  */
 const maxRunning = 4
 /** Maximum number of jobs that one process runs, including dry runs and jobs with an `error`. */
 const maxOwned = 16
 
-/** Makes the next record of a job. `writeId` identifies it. */
+/** Makes the next record of a job. `writeId` identifies this record. */
 export type NextRecord = (job: Job, writeId: string) => Job
 
 type Changed = JobWork & Partial<Pick<Job, 'state' | 'owner' | 'startedAt' | 'endedAt' | 'isCancelRequested'>>
@@ -49,8 +50,8 @@ export const claimed =
     next(job, writeId, { state: 'running', owner, startedAt: job.startedAt ?? now })
 
 /**
- * The record of a process that stops before its job has ended, so that another process can run the
- * job.
+ * The record by which a process releases a job that has not ended, because the process stops.
+ * Another process can then run the job.
  */
 export const released =
   (changed: JobWork): NextRecord =>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { deadLetterOutcomes } from '../delivery/dead-letter-filter.ts'
 import { deadLetterReasons } from '../delivery/outcomes-reasons-and-classification.ts'
-import { parsedJson } from '../message/json.ts'
+import { jsonValueIn } from '../message/json.ts'
 import { callTypes } from '../message/message.ts'
 import type { EpochMs } from '../time.ts'
 
@@ -62,7 +62,8 @@ const shared = z.object({
   /** Identifies the record, because two processes may write the same version. */
   writeId: z.string().min(1),
   /**
-   * 0 in a record that changes the job. Each copy of a version (`job-log.ts`) has the next number.
+   * 0 in a record that changes the job. Each copy of a version (`jobs-from-topic.ts`) has the next
+   * number.
    */
   copy: count,
   state: z.enum(jobStates),
@@ -105,13 +106,13 @@ const replayJob = shared.extend({
     /** Number of dead letters that the job has read so far, selected or not. */
     seen: count,
     /**
-     * Total number of dead letters: those already replayed when a process begins or continues the
-     * job, plus those that remain in the topic.
+     * Total number of dead letters, counted when a process begins or continues the job: those that
+     * the job has already replayed, plus those that remain in the topic.
      */
     total: count.optional(),
     /**
-     * Number of replayed dead letters. It can lack up to 256 for each time that a process was
-     * killed while it ran the job.
+     * Number of replayed dead letters. Each time that a process is killed while it runs the job,
+     * the number can become too low by up to 256.
      */
     replayed: count,
     /** Only of a dry run: number of selected dead letters that can be replayed. */
@@ -130,7 +131,7 @@ const resendJob = shared.extend({
   userIds: z.array(z.string()).optional(),
   /** The next offset to read in each partition. */
   next: z.array(count),
-  /** For each partition, the offset from which the job has read every record up to `next`. */
+  /** For each partition, an offset: the job has read all records from this offset up to `next`. */
   readFrom: z.array(count).optional(),
   progress: z.object({
     ...{ read: count, total: count, sent: count, skipped: count },
@@ -170,7 +171,7 @@ export const jobKeyOf = ({ kind, id }: Pick<Job, 'kind' | 'id'>): string => `${k
 export const encodeJob = (job: Job): string => JSON.stringify(job)
 
 /** Decodes a job; `undefined` when this version of Hookline cannot read the value as a job. */
-export const decodeJob = (value: string): Job | undefined => jobDocument.safeParse(parsedJson(value)).data
+export const decodeJob = (value: string): Job | undefined => jobDocument.safeParse(jsonValueIn(value)).data
 
 /** Whether a job has ended. An ended job never changes. */
 export const hasEnded = ({ state }: Pick<Job, 'state'>): boolean => state !== 'waiting' && state !== 'running'

@@ -12,8 +12,9 @@ interface CountRow {
 }
 
 /**
- * Returns how many dead letters a replay would copy or refuse. Without `replayable`, as after a dry
- * run of an earlier version of Hookline, the sums of `counts` are returned, which can be too low.
+ * Returns how many dead letters a replay would copy or refuse. A dry run of an earlier version of
+ * Hookline has no `replayable`. Then the sums of `counts` are returned. They can be too low,
+ * because a job stores at most `maxCountRows` rows.
  */
 export function dryRunSums(
   { replayable, refused = 0 }: { readonly [key in keyof Sums]?: number | undefined },

@@ -48,8 +48,8 @@ const toCell = (counts: readonly number[]): LedgerCell =>
 const fieldBit = new Map(ledgerFields.map((field, bit) => [field, bit]))
 
 /**
- * Estimated bytes of the counts in binary form: `idBytes` and the length of the id for each
- * destination, and `cellBytes` for each of its hours.
+ * Estimated bytes of the counts in binary form: for each destination, `idBytes` plus the length of
+ * its id; for each hour of a destination, `cellBytes`.
  */
 const idBytes = 3
 const cellBytes = 12
@@ -96,10 +96,10 @@ export class LedgerCounts {
   }
 
   /**
-   * Returns a copy with a part of the counts, of about `maxBytes` bytes as estimated by
-   * `roughBytes`.
+   * Returns a copy with a part of the counts. Copies counts until the `roughBytes` of the copy
+   * reaches `maxBytes`.
    */
-  copy(maxBytes: number): LedgerCounts {
+  copyPart(maxBytes: number): LedgerCounts {
     const copy = new LedgerCounts()
     copy.merge(this, () => copy.#roughBytes < maxBytes)
     return copy
@@ -123,8 +123,8 @@ export class LedgerCounts {
   }
 
   /**
-   * Appends the counts in binary form. One byte of each hour says which of the following fields
-   * have a count.
+   * Appends the counts in binary form. For each hour, one byte says which fields have a count. Only
+   * these counts follow.
    */
   write(bytes: number[]): void {
     writeVarint(bytes, this.#cells.size)

@@ -1,7 +1,7 @@
 import type { LogRecord } from '../ports.ts'
 import { type LedgerCounts, readLedgerCounts } from './ledger-counts.ts'
+import type { PendingRecord } from './ledger-record-chain.ts'
 import type { LedgerTail } from './partition-ledger.ts'
-import type { PendingRecord } from './write-ledger-record-chain.ts'
 
 /**
  * A record of the ledger topic: counts of one partition of the events topic or of a retry topic.
@@ -46,9 +46,9 @@ export interface ChainReading {
 }
 
 /**
- * Reads a partition's ledger records: each names the previous one. Records outside of this chain do
- * not count, because no commit leads to them. Resolves with false if a record is unreadable, unless
- * Kafka's retention has deleted it.
+ * Reads a partition's ledger records from the newest to the oldest: each record names the previous
+ * one. Records outside of this chain do not count, because no commit leads to them. Resolves with
+ * false if a record is unreadable, unless Kafka's retention has deleted it.
  */
 export async function readChain(
   tail: Omit<LedgerTail, 'counts'>,
@@ -61,8 +61,8 @@ export async function readChain(
     if (record === 'expired') return true
     if (record === undefined) return false
     onCounts(record.counts)
-    // A previous offset that is not lower belongs to a deleted topic with the same name, so counts
-    // are missing.
+    // If the previous offset is not lower than `at`, the previous record was in a deleted topic of
+    // the same name, so its counts are missing.
     if (record.hourBefore >= since && (record.previousOffset ?? -1) >= at) return false
     at = record.previousOffset
     newestHour = record.hourBefore

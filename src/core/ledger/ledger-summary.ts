@@ -3,8 +3,8 @@ import type { LedgerRow, LedgerTotals } from './ledger-balance-rows.ts'
 const summed = ['admitted', 'replayed', 'repeated', 'delivered', 'deadLettered', 'dropped', 'waiting'] as const
 
 /**
- * Adds up rows, and keeps at most `maxRows`: first those whose difference is not 0, then the newest
- * ones.
+ * Adds up all rows, but keeps at most `maxRows` rows. Rows whose difference is not 0 have priority;
+ * among the others, newer rows have priority over older ones.
  */
 export class LedgerSummary {
   readonly #maxRows: number

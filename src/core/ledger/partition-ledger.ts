@@ -1,5 +1,5 @@
 import { LedgerCounts, type LedgerEntry } from './ledger-counts.ts'
-import { type PendingRecord, RecordChain } from './write-ledger-record-chain.ts'
+import { type PendingRecord, RecordChain } from './ledger-record-chain.ts'
 
 /**
  * The part of a partition's ledger that is in the metadata of an offset commit. The tail and the
@@ -42,8 +42,8 @@ export class PartitionLedger {
   readonly #maxRecordBytes: number
 
   /**
-   * @param exactSince the first complete hour of a new ledger. A later hour in `tail` comes from a
-   *   wrong clock.
+   * @param exactSince the first complete hour of a new ledger. It also replaces a later hour in
+   *   `tail`, which comes from a wrong clock.
    */
   constructor(tail: LedgerTail | undefined, exactSince: number, maxRecordBytes = recordLimit) {
     this.#maxRecordBytes = maxRecordBytes
@@ -74,7 +74,7 @@ export class PartitionLedger {
    * then call `stored` or `failed`.
    */
   start(): PendingRecord {
-    const counts = this.#counts.copy(this.#maxRecordBytes)
+    const counts = this.#counts.copyPart(this.#maxRecordBytes)
     const hasAll = counts.roughBytes === this.#counts.roughBytes
     const record = this.#records.next(counts)
     this.#storing = { record, counts, hasAll }

@@ -1,11 +1,12 @@
-import { isObject, objectIn, parsedJson } from '../message/json.ts'
+import { isObject, jsonValueIn, objectIn } from '../message/json.ts'
 import type { ServiceName } from '../settings/service-names.ts'
 import { type EpochMs, epochMs } from '../time.ts'
-import type { Counts } from './result-counts.ts'
+import type { Counts } from './result-counts-of-this-process.ts'
 
 /*
  * The records of the status topic. A reader ignores unknown and malformed fields, so that processes
- * of different versions can read all records. A record replaces the earlier one with its key:
+ * of different versions can read all records. A record replaces the earlier record with the same
+ * key:
  *
  *   process/<instance>                      facts about a process, every 5 s
  *   activity/<instance>/<shard>             destinations of the shard that are not at rest
@@ -166,7 +167,7 @@ export function addResults(sum: Counts, value: Buffer, destination: string): voi
   const found = value.subarray(0, first.length).equals(first) ? 0 : value.indexOf(`,${field}`)
   if (found === -1) return
   const from = found + Buffer.byteLength(field)
-  const given = parsedJson(value.toString('utf8', from, value.indexOf(']', from) + 1))
+  const given = jsonValueIn(value.toString('utf8', from, value.indexOf(']', from) + 1))
   if (!Array.isArray(given)) return
   sum.delivered += countIn(given[0])
   sum.failed += countIn(given[1])

@@ -8,9 +8,9 @@ const camelBoundary = /(?<=[\p{Ll}\p{N}]\p{M}*)(?=\p{Lu})|(?<=\p{Lu}\p{M}*)(?=\p
  * Returns the trait name of an audience: its name in snake_case, or `undefined` when the name has
  * no letter or digit.
  */
-export function propertyOf(name: string): string | undefined {
+export function traitNameOf(name: string): string | undefined {
   const trimmed = name.normalize('NFC').trim()
   const words = anySeparator.test(trimmed) ? trimmed : trimmed.replace(camelBoundary, '_')
-  const property = words.toLowerCase().replace(separators, '_').replace(/^_|_$/g, '')
-  return property === '' ? undefined : property
+  const traitName = words.toLowerCase().replace(separators, '_').replace(/^_|_$/g, '')
+  return traitName === '' ? undefined : traitName
 }

@@ -1,7 +1,10 @@
-import { canonicalJson, isObject, type JsonObject, type Parsed, parseField, parseJson } from './json.ts'
-import type { JsonText } from './json-text.ts'
-import type { CallType, Rejection } from './message.ts'
-import { maxMessageBytes, maxTextLength, textTooLong } from './message-parts-and-size-limits.ts'
+import { canonicalJson } from './canonical-json.ts'
+import type { JsonText } from './canonical-json-text.ts'
+import { isObject, type JsonObject } from './json.ts'
+import type { CallType } from './message.ts'
+import type { Rejection } from './message-rejection.ts'
+import { maxMessageBytes, maxTextLength, textTooLong } from './message-size-limits.ts'
+import { type Parsed, parseField, parseMessageText } from './parse-message-json.ts'
 import { type Refusal, refusal } from './request-refusal.ts'
 import { type Members, membersIn, splitJson } from './split-json.ts'
 
@@ -42,8 +45,8 @@ export interface MessageBatch {
 interface Elements {
   readonly size: number
   /**
-   * Returns the parsed element, or a rejection. A single message was already parsed by `readBatch`:
-   * read it once, in the same tick, so that the parsed value does not stay in memory.
+   * Returns the parsed element, or a rejection. If the body is a single message, `readBatch` has
+   * parsed it already. Then call `read` only once, in the same tick: this frees the parsed value.
    */
   read(index: number): Parsed | Rejection
   /** Returns the original text of an element, trimmed. */
@@ -83,7 +86,7 @@ const sharedMembers = ['writeKey', 'sentAt', 'context', 'integrations'] as const
 
 function readSingle(body: string, type: CallType | undefined): MessageBatch | Refusal {
   if (type !== undefined && body.length > maxTextLength) return readLongSingle(body, type)
-  let parsed: Parsed | Rejection | undefined = parseJson(body)
+  let parsed: Parsed | Rejection | undefined = parseMessageText(body)
   if (parsed.kind === 'rejected') return refusal('invalid_json', parsed.message)
   const { value } = parsed
   if (!isObject(value)) return noMessage
@@ -101,8 +104,8 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
 }
 
 /**
- * Reads a body with one message that is too long to be parsed. `type` is from the path of the
- * request.
+ * Reads a body that has one message and is longer than `maxTextLength`, without parsing it. `type`
+ * is from the path of the request.
  */
 function readLongSingle(body: string, type: CallType): MessageBatch | Refusal {
   const cut = splitJson(body, { members: [], maxElements: 0 })
@@ -149,7 +152,7 @@ function elementsOf(body: string, positions: readonly number[]): Elements {
     size: positions.length / 2,
     read(index) {
       const element = text(index)
-      return element.length > maxTextLength ? textTooLong : parseJson(element)
+      return element.length > maxTextLength ? textTooLong : parseMessageText(element)
     },
     text: index => text(index).trim(),
   }

@@ -1,9 +1,10 @@
 import type { EpochMs } from '../time.ts'
-import { type JsonObject, parseField } from './json.ts'
-import { type Message, type Rejection, rejection } from './message.ts'
-import { maxTextLength, textTooLong } from './message-parts-and-size-limits.ts'
-import { murmur2 } from './murmur2.ts'
+import type { JsonObject } from './json.ts'
+import type { Message } from './message.ts'
+import { type Rejection, rejection } from './message-rejection.ts'
+import { maxTextLength, textTooLong } from './message-size-limits.ts'
 import { normalise } from './normalise.ts'
+import { parseField } from './parse-message-json.ts'
 import { isTimestamp, toIsoTimestamp } from './timestamp.ts'
 
 /** The origin of an event that Hookline created itself. */
@@ -14,8 +15,8 @@ export interface EventOrigin {
   /** For an audience: the version of the user's membership, which each change raises. */
   readonly version: number | undefined
   /**
-   * For a deletion: the destinations for which it waits, even if they no longer receive messages of
-   * the source.
+   * For a deletion: the destinations whose results the deletion waits for, even if they no longer
+   * receive messages of the source.
    */
   readonly destinations?: readonly string[] | undefined
 }
@@ -58,9 +59,6 @@ export function headOf({ sourceId, receivedAt, origin, message }: Event): EventH
  * messages stay in order.
  */
 export const keyOf = (message: Message): string | undefined => message.userId ?? message.anonymousId
-
-/** The partition for a key, as computed by Kafka's Java client and all compatible clients. */
-export const partitionFor = (key: Buffer, partitions: number): number => (murmur2(key) & 0x7fffffff) % partitions
 
 export interface NormalisedEvent {
   readonly kind: 'event'

@@ -1,13 +1,19 @@
 import type { Event } from './event.ts'
-import { audiencesSource, canarySource, factsSource, isOwnSource, operationsSource } from './hookline-own-events.ts'
 import { isIdOrVersion, isMessageId, tooLongUserId } from './identifiers.ts'
 import { isObject } from './json.ts'
 import { type Message, messageTypes } from './message.ts'
+import {
+  audiencesSource,
+  canarySource,
+  factsSource,
+  isOwnSource,
+  operationsSource,
+} from './own-events-and-source-ids.ts'
 import { isTimestamp } from './timestamp.ts'
 
 /**
- * Maximum length of all texts of an event, in UTF-16 units: the message and its batch (at most 32
- * KiB each), Hookline's ids and the lists of destinations.
+ * Maximum total length of the texts of an event, in UTF-16 units. The texts are the message and its
+ * batch (at most 32 KiB each), Hookline's ids and the list of destinations.
  */
 const maxTextLength = 256 * 1024
 const maxDestinations = 10_000
@@ -17,8 +23,9 @@ const maxOriginIdLength = 1_000
 const knownTypes: ReadonlySet<string> = new Set(messageTypes)
 
 /**
- * Returns why an event with `canonical: true`, which every writer of the topic can set, cannot be
- * from Hookline. Parses only the texts that later steps parse, so that these steps never throw.
+ * Returns why an event with `canonical: true` cannot be from Hookline; `undefined` if it can. Any
+ * program with write access to the events topic can set `canonical`. This function parses each text
+ * that a later step parses, so that these steps never throw. It does not parse other texts.
  */
 export function forgedCanonicalFault(event: Event): string | undefined {
   const { message, receivedAt, sourceId } = event
@@ -35,8 +42,8 @@ export function forgedCanonicalFault(event: Event): string | undefined {
 }
 
 /**
- * Returns why `origin` is wrong or missing. Events of deletions and audiences must have one, all
- * others must not.
+ * Returns why `origin` is wrong or missing. Events of deletions and audiences must have an
+ * `origin`, all other events must not.
  */
 function originFault({ sourceId, destinationId, origin, message }: Event): string | undefined {
   const { type, userId } = message
@@ -56,7 +63,7 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
   if (origin.kind === 'deletion') {
     if (type !== 'delete') return `its 'origin' is a deletion, but its type is '${type}'`
     if (isOwnSource(sourceId))
-      return `its 'origin' is a deletion, but its source ${sourceId} is internal to Hookline and never has deletions`
+      return `its 'origin' is a deletion, but its source ${sourceId} is internal to Hookline, and deletion requests never name it`
     return (origin.destinations?.length ?? 0) > maxDestinations
       ? `its 'origin' names more than ${maxDestinations} destinations`
       : undefined

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
-import { type CallType, type Message, type Rejection, type RejectionCode, rejection } from './message.ts'
+import type { CallType, Message } from './message.ts'
+import { type Rejection, type RejectionCode, rejection } from './message-rejection.ts'
 
-/** Fields with ids. A number in them is converted to its digits. */
+/** Fields of a message that contain ids. Hookline converts an id that is a number to text. */
 export const idFields = ['userId', 'anonymousId', 'groupId', 'previousId', 'messageId'] as const
 
 /**
@@ -12,8 +13,8 @@ export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.toWellFormed() : undefined
 
 /**
- * Returns an id as text; `undefined` for other values. `parseJson` has already converted numbers
- * that a double cannot hold.
+ * Returns an id as text; `undefined` unless the value is a non-empty string or a number.
+ * `parseMessageText` has already converted numbers that a double cannot hold.
  */
 export const idOf = (value: unknown): string | undefined => textOf(typeof value === 'number' ? String(value) : value)
 
@@ -34,15 +35,16 @@ const headerSafe = /^[\x21-\x7e]+$/
 export const isMessageId = (text: string): boolean => text.length <= maxMessageIdLength && headerSafe.test(text)
 
 /**
- * Ids that only Hookline assigns: if a sender used one first, receivers would drop Hookline's
- * message as a duplicate.
+ * Matches the message ids that only Hookline assigns. If a sender used one of them first, receivers
+ * would drop Hookline's message as a duplicate.
  */
 const reserved = /^(?:(?:audience|delete|notice)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
 
 const ownCanary = /^canary-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * Returns the sender's message id, or its hash if it is too long, unsafe in a header, or reserved.
+ * Returns the sender's message id, or a new id if the message has none. If the sender's id is too
+ * long, unsafe in a header or reserved, returns the hash of this id.
  */
 export function messageIdOf(value: unknown, newId: () => string): string {
   const id = idOf(value)
@@ -54,7 +56,7 @@ export function messageIdOf(value: unknown, newId: () => string): string {
 const hashOf = (id: string): string => `sha256:${hash('sha256', id)}`
 
 /**
- * Returns the message id of an event without one: the position of its record, or the hash of a
+ * Returns a message id for an event that has none: the position of its record, or the hash of a
  * position that is too long. Each read of the event yields the same id.
  */
 export function messageIdAt(position: {
@@ -68,8 +70,8 @@ export function messageIdAt(position: {
 }
 
 /**
- * Converts an id that an operator searches for to the id in Kafka. Unlike `messageIdOf`, it does
- * not change ids that only Hookline assigns.
+ * Returns the form in which Kafka stores a message id that an operator searches for. Unlike
+ * `messageIdOf`, this function does not hash ids that only Hookline assigns.
  */
 export function storedMessageId(id: string): string {
   const isStored = isMessageId(id) && (!id.startsWith('canary-') || ownCanary.test(id))

@@ -1,10 +1,13 @@
 import type { EpochMs } from '../time.ts'
 import { type MessageBatch, maxMessages } from './batch.ts'
 import { idOf } from './identifiers.ts'
-import { idIn, isObject, type Parsed } from './json.ts'
-import { type Message, type Rejection, rejection } from './message.ts'
-import { maxMessageBytes, maxTextLength, readDefaults, textTooLong } from './message-parts-and-size-limits.ts'
+import { isObject } from './json.ts'
+import type { Message } from './message.ts'
+import { readDefaults } from './message-parts.ts'
+import { type Rejection, rejection } from './message-rejection.ts'
+import { maxMessageBytes, maxTextLength, textTooLong } from './message-size-limits.ts'
 import { type Normalised, normalise, type Reception } from './normalise.ts'
+import { idIn, type Parsed } from './parse-message-json.ts'
 import type { RejectedMessage } from './request-refusal.ts'
 
 /**
@@ -12,7 +15,10 @@ import type { RejectedMessage } from './request-refusal.ts'
  * only for milliseconds.
  */
 export const maxWorkPerCall = 2 * maxMessageBytes
-/** Work for one message besides parsing its text, for example to create the object. */
+/**
+ * Work for one message in addition to its characters, for example to create the object. The unit is
+ * that of `maxWorkPerCall`.
+ */
 const workOfMessage = 64
 
 /** Result of normalising some messages of a batch. */

@@ -1,8 +1,9 @@
 import type { EpochMs } from '../time.ts'
 import { idOf, messageIdOf, missingIdentifier, textOf } from './identifiers.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { type CallType, callTypes, type Message, type Rejection, rejection } from './message.ts'
-import { type BatchDefaults, partsOf } from './message-parts-and-size-limits.ts'
+import { type CallType, callTypes, type Message } from './message.ts'
+import { type BatchDefaults, partsOf } from './message-parts.ts'
+import { type Rejection, rejection } from './message-rejection.ts'
 import { correctSkew, parseTimestamp } from './timestamp.ts'
 
 /** How a message was received. */
@@ -25,7 +26,7 @@ export interface Normalised {
 
 /**
  * Converts a message of any SDK to the stored form, or rejects it. `input` must come from
- * `parseJson`, because otherwise large numeric ids lose digits.
+ * `parseMessageText`, because otherwise large numeric ids lose digits.
  */
 export function normalise(input: unknown, reception: Reception, addedBytes = 0): Normalised | Rejection {
   if (!isObject(input)) return rejection('not_an_object', 'A message must be a JSON object: send { "type": …, … }.')

@@ -1,4 +1,4 @@
-import type { RejectionCode } from './message.ts'
+import type { RejectionCode } from './message-rejection.ts'
 
 /**
  * A rejected message of a batch. In strict mode, one rejected message makes the collector refuse
@@ -10,7 +10,7 @@ export interface RejectedMessage {
   /** The sender's message id; `undefined` when it is missing or unreadable. */
   readonly messageId: string | undefined
   readonly code: RejectionCode
-  /** Names the wrong field and says what to do. */
+  /** Names the invalid field and says what to do. */
   readonly message: string
 }
 
@@ -18,7 +18,7 @@ export interface RejectedMessage {
  * Upper bound of the memory for a rejected message and its JSON. A character of `messageId` takes 2
  * bytes, and up to 6 more in the JSON.
  */
-export const heldByRejected = ({ messageId = '', code, message }: RejectedMessage): number =>
+export const maxBytesOfRejected = ({ messageId = '', code, message }: RejectedMessage): number =>
   192 + 2 * (code.length + message.length) + 8 * messageId.length
 
 /** Why a whole request is refused, with the HTTP status of the response. */

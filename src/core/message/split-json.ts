@@ -18,8 +18,8 @@ export type SplitResult =
   | { readonly kind: 'too_many' }
 
 /**
- * The text of each requested member, possibly with trailing white space. Of equal names, the last
- * counts.
+ * The text of each requested member by name, possibly with trailing white space. If a name occurs
+ * twice, the last member counts.
  */
 export type Members = ReadonlyMap<string, string>
 
@@ -30,7 +30,10 @@ export interface SplitOptions {
   readonly members: readonly string[]
   /** Maximum number of elements. */
   readonly maxElements: number
-  /** Whether members behind a list are returned even if other text follows the list. */
+  /**
+   * Whether to skip other text between the end of the list and the next comma. If not, this text
+   * makes the result `broken`.
+   */
   readonly skipsTextAfterList?: boolean
 }
 
@@ -44,8 +47,8 @@ export function splitJson(text: string, options: SplitOptions): SplitResult {
 }
 
 /**
- * Returns the top-level members of these names that can be found in a text, even a broken one. With
- * `list`, broken elements of this list do not hide the members behind it.
+ * Returns the top-level members with these names that it finds in a text, even in a broken one. If
+ * `list` names a member that is a list, broken elements of the list do not hide later members.
  */
 export function membersIn(text: string, names: readonly string[], list?: string): Members {
   const cutter = new Cutter(text, { list, members: names, maxElements: 0, skipsTextAfterList: true })
@@ -147,8 +150,8 @@ class Cutter {
   }
 
   /**
-   * Reads a member name. `undefined` when an escape sequence is invalid. `null` for a name that was
-   * not requested, because copies would take much memory.
+   * Reads a member name. Returns `undefined` if an escape sequence is invalid. Returns `null` if
+   * the name was not requested: copies of all names would take much memory.
    */
   #name(): string | null | undefined {
     const from = this.#at
@@ -193,8 +196,8 @@ class Cutter {
         else brackets += 1
       } else if (code === brace.close || code === bracket.close) {
         const openOfKind = code === brace.close ? braces : brackets
-        // Without an open partner, the bracket closes the list or object around the element, or is
-        // ignored.
+        // A closing bracket without an opening one in the element closes the list or object around
+        // the element, if it is of the same kind. Otherwise, it is ignored.
         if (openOfKind === 0 && code === closing) return at
         for (let closed = 0; openOfKind > 0 && closed !== code; ) {
           depth -= 1
@@ -238,7 +241,8 @@ export function endOfString(text: string, from: number): number {
   const first = text.indexOf('"', from + 1)
   if (first === -1) return text.length
   if (text.charCodeAt(first - 1) !== backslash) return first
-  // `indexOf` is the fastest search, but it is slow in a string of many escaped quotes.
+  // From here on, a loop reads each character: repeated `indexOf` calls are slow in a string with
+  // many escaped quotes.
   for (let at = from + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     if (code === quote) return at

@@ -143,8 +143,8 @@ export function toIsoTimestamp(ms: EpochMs): string {
 let lastMinute = { from: Number.NaN, text: '' }
 
 /**
- * Formats a time as ISO 8601 in UTC. Returns a number that is not a valid time as text: another
- * producer may have written the number.
+ * Formats a time as ISO 8601 in UTC. A number outside the range of `Date` becomes its digits:
+ * another program may have written the number to Kafka.
  */
 export function isoOf(time: EpochMs): string {
   const date = new Date(time)

@@ -1,5 +1,5 @@
-import { staleReasons } from '../audience/sync-watermark.ts'
-import { counter, gauge, histogram, openLabels } from './metric-spec.ts'
+import { staleReasons } from '../audience/audience-watermark.ts'
+import { counter, gauge, histogram, openLabels } from './declare-metrics.ts'
 
 /**
  * Bucket bounds of `hookline_audience_restore_seconds`, in seconds. The CPU time to restore a
@@ -13,7 +13,7 @@ const { destination, partition } = openLabels
 export const audienceMetrics = {
   audienceInputs: counter(
     'hookline_audience_inputs_total',
-    'Processed records of the audience input topic, by kind and result. Kinds: `observed` and `sync_ended` (syncs), `outcome` (delivery results), `resend` (replays of dead-lettered audience changes), `reset`, `forgotten` (deletions), `-` (the record could not be decoded). Results: `changed` and `unchanged` (Hookline applied the record, and the membership changed or not), `undecodable` (Hookline dead-lettered the record). Hookline ignores records with any other result, for example `sync_closed` and `sync_cancelled`. `sync_closed`: the sync of the record, or a newer full sync, had ended. `sync_cancelled`: the full sync of the record was cancelled, because a newer full sync began, or because a record of the sync was ignored, could not be decoded or was lost.',
+    'Processed records of the audience input topic, by kind and result. Kinds: `observed` (a user in a synced list), `sync_ended` (the end of a list), `outcome` (the result of a delivery), `resend` (the replay of a dead-lettered change), `reset`, `forgotten` (the deletion of a user), `-` (the record could not be decoded). Results: `changed` or `unchanged` (Hookline applied the record), `undecodable` (Hookline dead-lettered it). With any other result, Hookline ignored the record. `sync_closed`: its sync, or a newer full sync, had already ended. `sync_cancelled`: its full sync was cancelled, because a newer full sync began, or because another record of the sync was ignored, undecodable or lost.',
     {
       unit: 'inputs',
       use: 'dashboard',
@@ -63,7 +63,7 @@ export const audienceMetrics = {
   ),
   audienceStaleStates: counter(
     'hookline_audience_stale_states_total',
-    'Audience memberships that this process wrote again, because a previous owner of the partition or a delayed write had overwritten them.',
+    'Audience memberships that this process wrote again, because a previous owner of the partition or a delayed write had replaced them with older values.',
     { unit: 'memberships', use: 'debug' },
   ),
   audienceInputLag: gauge(

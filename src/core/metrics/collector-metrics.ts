@@ -1,15 +1,15 @@
-import { counter, gauge, openLabels, tracedHistogram } from './metric-spec.ts'
+import { counter, gauge, openLabels, tracedHistogram } from './declare-metrics.ts'
 
 /**
- * Bucket bounds of `hookline_collector_store_seconds`, in seconds. The collector waits at most 10
- * s.
+ * Bucket bounds of `hookline_collector_store_seconds`, in seconds. The collector waits at most 10 s
+ * for Kafka.
  */
 const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const { source } = openLabels
 const code = {
   values: '`ok`, `preflight` (collector only) and the error codes of the tracking API and the operator API',
-  folds: false,
+  canOverflow: false,
 } as const
 
 /** Metrics of the collector and the operator API. */
@@ -26,7 +26,7 @@ export const collectorMetrics = {
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Received messages, by result. `suppressed`: not stored, because the user was deleted with `suppress`. If the collector refuses a whole request, it does not count the messages of the request. There is one exception: if it refuses the request because of the header `X-Strict-Mode`, the invalid messages count as `rejected`.',
+    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. If the collector refuses a whole request, it does not count the messages of the request. There is one exception: if it refuses the request because of the header `X-Strict-Mode`, the invalid messages count as `rejected`.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(
@@ -41,12 +41,12 @@ export const collectorMetrics = {
   ),
   collectorHeldBytesLimit: gauge(
     'hookline_collector_held_bytes_limit',
-    'Limit of `hookline_collector_held_bytes`. Above the limits of `bodies`, `keyless` and `records`, the collector refuses requests and sends `Retry-After`. Above the limit of `rejected`, it does not write rejected messages to the topic `<prefix>.rejected`. One source may use at most half of `bodies`, and three quarters of `records` and of `rejected`. One client address may use at most half of `keyless`.',
+    'Limit of `hookline_collector_held_bytes`. Above the limits of `bodies`, `keyless` and `records`, the collector refuses requests and sends `Retry-After`. Above the limit of `rejected`, it does not write rejected messages to the topic `<prefix>.rejected`. One source may use at most half of the limit of `bodies`, and three quarters of the limits of `records` and `rejected`. One client address may use at most half of the limit of `keyless`.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records', 'rejected'] } },
   ),
   collectorBodiesRefused: counter(
     'hookline_collector_bodies_refused_total',
-    'Request bodies that the collector refused, and connections that it refused or closed, by cause. `budget`: no memory is left for the body, or the collector closed a connection whose client had not read its response. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 4,000 connections. When a process has 4,000 connections, a new connection replaces an idle connection. If no connection is idle, the collector refuses the new connection.',
+    'Request bodies that the collector refused, and connections that it refused or closed, by cause. `budget`: no memory is left for the body, or the collector closed a connection whose client had not read its response. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 4,000 connections; for each new connection, the collector then closes an idle connection or, if none is idle, refuses the new one.',
     { unit: 'bodies', use: 'dashboard', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
   ),
   collectorRejectsLost: counter(

@@ -1,4 +1,4 @@
-import { counter, gauge, openLabels } from './metric-spec.ts'
+import { counter, gauge, openLabels } from './declare-metrics.ts'
 
 const { check } = openLabels
 
@@ -7,8 +7,8 @@ export const processMetrics = {
     unit: 'state',
     use: 'alert',
     labels: {
-      version: { values: 'the version of Hookline', folds: false },
-      node: { values: 'the version of Node', folds: false },
+      version: { values: 'the version of Hookline', canOverflow: false },
+      node: { values: 'the version of Node', canOverflow: false },
     },
   }),
   checks: gauge(
@@ -18,7 +18,7 @@ export const processMetrics = {
   ),
   statusRecords: counter(
     'hookline_status_records_total',
-    'Records that this process wrote to the status topic, for the status in the operator API, by result.',
+    'Records for the status topic, by result of the write. The operator API reads the status of processes and destinations from this topic.',
     { unit: 'records', use: 'dashboard', labels: { result: ['written', 'failed'] } },
   ),
   configReloads: counter('hookline_config_reloads_total', 'Reloads of a changed configuration, by result.', {
@@ -38,7 +38,7 @@ export const processMetrics = {
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Files of `destinationsFrom` that are invalid or missing. If a directory has more files than the maximum, all files above the maximum that this process has not used before count as one file. The rest of the configuration is in use.',
+    'Files of `destinationsFrom` that this process cannot use: invalid or missing files, and files above the limit of 2,000 files in a directory. The rest of the configuration is in use. Of the files above the limit, the value includes only the first one and those that this process has used before.',
     { unit: 'files', use: 'alert' },
   ),
   configObjects: gauge(
@@ -48,7 +48,7 @@ export const processMetrics = {
   ),
   configObjectsAge: gauge(
     'hookline_config_objects_age_seconds',
-    'Time since this process last read all changes of the destinations and sources of the operator API, normally about a second. The time grows while the process cannot read the config topic. 0 without the config topic.',
+    'Time since this process last read all changes of the destinations and sources of the operator API, normally about a second. The time grows while the process cannot read the config topic. 0 if the installation does not have a config topic.',
     { unit: 'seconds', use: 'alert' },
   ),
   configConflicts: gauge(
@@ -67,7 +67,9 @@ export const processMetrics = {
     {
       unit: 'state',
       use: 'alert',
-      labels: { hash: { values: 'the first eight hex digits of the SHA-256 of the configuration', folds: false } },
+      labels: {
+        hash: { values: 'the first eight hex digits of the SHA-256 of the configuration', canOverflow: false },
+      },
     },
   ),
   logLines: counter(
@@ -99,7 +101,7 @@ export const processMetrics = {
   ),
   seriesFolded: counter(
     'hookline_metrics_series_folded_total',
-    'Label combinations that have no time series because `hookline_metrics_series` reached a limit: 6,000 for combinations with a webhook, 8,000 for all others. Counters count these combinations under `_other`; gauges do not show them.',
+    'Label combinations that have no time series of their own, because `hookline_metrics_series` reached a limit: 6,000 for combinations with a webhook, 8,000 for all others. Counters count these combinations under `_other`; gauges do not show them.',
     { unit: 'series', use: 'alert' },
   ),
 } as const

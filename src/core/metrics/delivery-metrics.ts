@@ -5,7 +5,7 @@ import {
   failedOutcomes,
   outcomes,
 } from '../delivery/outcomes-reasons-and-classification.ts'
-import { counter, gauge, histogram, openLabels, tracedHistogram } from './metric-spec.ts'
+import { counter, gauge, histogram, openLabels, tracedHistogram } from './declare-metrics.ts'
 
 /**
  * Bucket bounds for the delays of first attempts, retries and canary messages, in seconds. The
@@ -56,7 +56,7 @@ export const deliveryMetrics = {
   ),
   deliveries: counter(
     'hookline_deliveries_total',
-    'Decisions about deliveries, by result. A delivery that succeeds after two retries counts twice as `retried` and once as `delivered`. Records that are dropped or dead-lettered before they become deliveries are not counted here. The destination is `-` when an event is deferred because the process does not know its source or destination.',
+    'Decisions about deliveries, by result. A delivery that succeeds after two retries counts twice as `retried` and once as `delivered`. Records that are dropped or dead-lettered before they become deliveries are not counted here. The destination is `-` when a process defers an event because it does not know the source or destination of the event.',
     {
       unit: 'decisions',
       use: 'dashboard',
@@ -65,17 +65,17 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'Number of times that the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic in time. It does not count further discards of the same partition in the same hour. The time limit is 15 s. When the partition moves to another process or the process stops, the limit is at most 5 s. The counts of this hour and of all earlier hours are then incomplete.',
+    'How often the dispatcher discarded the delivery counts of a partition, because it could not write them to the ledger topic within 15 s (at most 5 s when the partition moves to another process or the process stops). The ledger, which has the numbers of deliveries by hour, is then incomplete for the current hour and all earlier hours. The value increases at most once an hour for each partition.',
     { unit: 'times', use: 'alert' },
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries of the last 24 hours that have no result and do not wait in a retry topic. The operator service calculates the value each time it reads the ledger. If the counts of an hour have become incomplete, the service uses the last difference that it calculated for this hour, until the service restarts. If the value is not 0, a delivery was lost, or Hookline has a bug.',
+    'Deliveries of the last 24 hours that have no result and do not wait in a retry topic. If the value is not 0, a delivery was lost, or Hookline has a bug. The operator service calculates the value every five minutes from the ledger (the numbers of deliveries by hour). If the numbers of an hour become incomplete, the service keeps the last difference that it calculated for this hour, until the service restarts.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(
     'hookline_ledger_read_timestamp_seconds',
-    'Time at which the operator service last read the ledger successfully, with all counts of at least one complete hour. Until the first successful reading: the time at which the service started. The service reads the ledger every five minutes.',
+    'Time at which the operator service last read the ledger (the numbers of deliveries by hour) successfully; before the first success, the start time of the service. A reading is successful if it finds complete numbers for at least one hour. The service reads the ledger every five minutes.',
     { unit: 'Unix time', use: 'alert' },
   ),
   deadLetters: counter(
@@ -95,7 +95,7 @@ export const deliveryMetrics = {
   ),
   drops: counter(
     'hookline_drops_total',
-    'Dropped deliveries, by reason. `disabled`: the destination is disabled. `not_selected`: the field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`. `filtered`: the filter of the destination excludes the message. `no_destination`: the source is not connected to any destination, or not to the destination that the message names. `user_deleted`: the message was received before its user was deleted. `suppressed`: the user of the message was deleted with `suppress`.',
+    'Dropped deliveries, by reason. `disabled`: the destination is disabled. `not_selected`: the field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`. `filtered`: the filter of the destination excludes the message. `no_destination`: the source is not connected to any destination, or not to the destination that the message names. `user_deleted`: the message was received before its user was deleted. `suppressed`: the user of the message was deleted with the option `suppress`, which drops later messages too.',
     {
       unit: 'deliveries',
       use: 'dashboard',
@@ -104,7 +104,7 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`, or for more than one second while its partition has many records in memory. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: Hookline got no access token, or an endpoint responded with 401, but may accept a later access token.',
+    'Deliveries deferred (moved to a retry topic without an attempt), by cause. `lane_full`: the queue of the destination is too long, because the endpoint is slow, because a limit of requests in progress is reached, or because this process has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must still wait, for example because of `Retry-After`. `paused`: the destination has `paused: true`, or Hookline cannot use its configuration. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth` is an exception: Hookline made an attempt, but got no access token, or the endpoint responded with 401 and may accept a later access token. This attempt uses up no retry.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(
@@ -192,7 +192,7 @@ export const deliveryMetrics = {
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices and destination facts (internal messages from which Hookline derives notices), by result of the write to the events topic. `dropped`: not written, because too many messages waited to be written.',
+    'Notices (messages to operators about destinations and the configuration) and destination facts (internal messages from which Hookline derives notices), by result of the write to the events topic. `dropped`: not written, because too many notices and facts waited to be written.',
     { unit: 'messages', use: 'dashboard', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(

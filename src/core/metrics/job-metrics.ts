@@ -1,4 +1,4 @@
-import { counter, gauge } from './metric-spec.ts'
+import { counter, gauge } from './declare-metrics.ts'
 
 const kind = ['replay', 'resend'] as const
 

@@ -1,4 +1,4 @@
-import { counter, gauge, openLabels } from './metric-spec.ts'
+import { counter, gauge, openLabels } from './declare-metrics.ts'
 
 const { topic, partition, tier } = openLabels
 /**
@@ -29,7 +29,7 @@ export const kafkaMetrics = {
   ),
   oldestOpenSeconds: gauge(
     'hookline_oldest_open_record_seconds',
-    'Time for which the oldest record of the events topic and the retry topics has been in progress in this process; 0 if none is in progress.',
+    'Longest time for which a record of the events topic or a retry topic has been in progress in this process; 0 if no record is in progress.',
     { unit: 'seconds', use: 'dashboard' },
   ),
   oldestRecord: gauge(
@@ -44,7 +44,7 @@ export const kafkaMetrics = {
   ),
   partitionProgress: gauge(
     'hookline_partition_last_progress_timestamp_seconds',
-    'Time at which the partition last made progress or had no record that was due. Records of the audience input topic that wait because of `audiences.emitPerSecond` count as not due. Records of a retry topic that wait for a limit of their destination count as not due if the next record of the partition is not due.',
+    'Time at which the partition last made progress or had no due record. Two kinds of records count as not due: records of the audience input topic that wait because of `audiences.emitPerSecond`; and records of a retry topic that wait for a limit of their destination, if the process has already read all due records of the partition.',
     { unit: 'Unix time', use: 'alert', labels: { topic, partition } },
   ),
   assignedPartitions: gauge('hookline_assigned_partitions', 'Partitions assigned to this process.', {
@@ -54,7 +54,7 @@ export const kafkaMetrics = {
   }),
   groupJoins: counter(
     'hookline_group_joins_total',
-    'Times that this process joined the consumer group. Every change of the group’s members causes a join.',
+    'How often this process joined the consumer group. Every change of the group’s members causes a join.',
     {
       unit: 'joins',
       use: 'alert',
@@ -83,7 +83,7 @@ export const kafkaMetrics = {
   ),
   positionsLost: counter(
     'hookline_positions_lost_total',
-    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. When the log of a partition was truncated, the number of lost records is unknown, and the loss counts as 1. When Kafka has deleted the committed offset of a partition of the audiences service, it is unknown whether records are lost, and the deletion counts as 1 too.',
+    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. In two cases, the number of lost records is unknown, and the value increases by 1: the log of a partition was truncated; or Kafka deleted the committed offset of a partition that the audiences service reads, so perhaps no record was lost.',
     { unit: 'offsets', use: 'alert', labels: { topic } },
   ),
   produceFailures: counter(
@@ -93,7 +93,7 @@ export const kafkaMetrics = {
   ),
   unwritableTopics: gauge(
     'hookline_unwritable_topics',
-    'Topics to which a write for a record in progress failed and is still retried. Until the write succeeds, Hookline does not commit the offset of this record.',
+    'Topics to which a write of this process failed, and for which the process repeats the write. Until the write succeeds, the process does not commit the offset of the consumed record that caused the write.',
     { unit: 'topics', use: 'alert' },
   ),
 } as const

@@ -1,10 +1,10 @@
 import { audienceMetrics } from './audience-metrics.ts'
 import { collectorMetrics } from './collector-metrics.ts'
 import { processMetrics } from './configuration-and-process-metrics.ts'
+import type { LabelSet, LabelsOf, MetricSpec } from './declare-metrics.ts'
 import { deliveryMetrics } from './delivery-metrics.ts'
 import { jobMetrics } from './job-metrics.ts'
 import { kafkaMetrics } from './kafka-metrics.ts'
-import type { LabelSet, LabelsOf, MetricSpec } from './metric-spec.ts'
 
 /**
  * All metrics that Hookline measures itself. `schemas/metrics.yaml` and its reference page are
@@ -29,8 +29,11 @@ type Instrument<Spec> =
 
 export interface Counter<Labels extends LabelSet> {
   inc(labels: LabelsOf<Labels>, by?: number): void
-  /** Returns the counter of these labels and exposes it from now on. Keep it to save look-ups. */
-  of(labels: LabelsOf<Labels>): Count
+  /**
+   * Returns the counter of these labels. From this call on, `/metrics` shows the counter, even at
+   * 0. Keep the returned object to avoid repeated look-ups.
+   */
+  withLabels(labels: LabelsOf<Labels>): Count
 }
 
 export interface Count {

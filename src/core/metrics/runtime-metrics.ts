@@ -1,10 +1,10 @@
-import { counter, gauge, histogram } from './metric-spec.ts'
+import { counter, gauge, histogram } from './declare-metrics.ts'
 
 const bytes = { unit: 'bytes', use: 'debug' } as const
 const lag = { unit: 'seconds', use: 'debug' } as const
 const resources = { unit: 'resources', use: 'debug' } as const
-const space = { values: 'names of the V8 heap spaces', folds: false } as const
-const type = { values: 'resource types of Node', folds: false } as const
+const space = { values: 'names of the V8 heap spaces', canOverflow: false } as const
+const type = { values: 'resource types of Node', canOverflow: false } as const
 
 /**
  * Metrics that prom-client provides about Node and the process. They are declared here for
@@ -81,10 +81,10 @@ export const runtimeMetrics = [
     unit: 'state',
     use: 'debug',
     labels: {
-      version: { values: 'the version of Node', folds: false },
-      major: { values: 'the major version', folds: false },
-      minor: { values: 'the minor version', folds: false },
-      patch: { values: 'the patch version', folds: false },
+      version: { values: 'the version of Node', canOverflow: false },
+      major: { values: 'the major version', canOverflow: false },
+      minor: { values: 'the minor version', canOverflow: false },
+      patch: { values: 'the patch version', canOverflow: false },
     },
   }),
   histogram('nodejs_gc_duration_seconds', 'Pauses of the garbage collector, by kind.', {

@@ -14,8 +14,8 @@ export interface Cidr {
 export type AddressVerdict =
   | { readonly kind: 'allowed' }
   /**
-   * `address`: the judged address, or the IPv4 address inside it. `range` names its block.
-   * `allowable`: whether `network.allow` can permit it.
+   * `address`: the judged address, or the IPv4 address inside it. `range`: the name of the block
+   * that contains `address`. `allowable`: whether `network.allow` can permit `address`.
    */
   | { readonly kind: 'forbidden'; readonly address: string; readonly range: string; readonly allowable: boolean }
 

@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js'
 const { IPv4, IPv6 } = ipaddr
 
 /**
- * Returns the network that counts as one client: an IPv4 address, or an IPv6 /64 block, which one
- * client may own.
+ * Returns the network that counts as one client: an IPv4 address or an IPv6 /64 block. One client
+ * may own the whole block.
  */
 export function clientNetworkOf(text: string): string | undefined {
   if (IPv4.isValidFourPartDecimal(text)) return text

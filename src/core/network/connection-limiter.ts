@@ -10,9 +10,9 @@ export type Admission<Connection> =
 
 /**
  * Limits the open connections of a server, and of each client address. When the server is full, a
- * new connection replaces an idle one of the address with the most connections. Addresses with at
- * most `few` connections count as equal, so that thousands of clients with one connection cannot
- * displace a client with two.
+ * new connection replaces an idle one of the address with the most connections. All addresses with
+ * `maxEqualConnections` connections or fewer rank equally. Otherwise, thousands of clients with one
+ * connection each would displace a client with two.
  */
 export class ConnectionLimiter<Connection> {
   readonly #max: number
@@ -28,11 +28,11 @@ export class ConnectionLimiter<Connection> {
    * higher index are empty.
    */
   #highest = 0
-  readonly #few: number
+  readonly #maxEqualConnections: number
 
-  constructor(max: number, maxPerAddress: number, few = 4) {
+  constructor(max: number, maxPerAddress: number, maxEqualConnections = 4) {
     this.#max = max
-    this.#few = few
+    this.#maxEqualConnections = maxEqualConnections
     this.#maxPerAddress = maxPerAddress < max ? maxPerAddress : Number.POSITIVE_INFINITY
   }
 
@@ -90,7 +90,7 @@ export class ConnectionLimiter<Connection> {
     let highest = this.#highest
     while (highest > 0 && (lists[highest]?.size ?? 0) === 0) highest -= 1
     this.#highest = highest
-    if (highest <= this.#few) return this.#idle.first?.tracked
+    if (highest <= this.#maxEqualConnections) return this.#idle.first?.tracked
     return lists[highest]?.first?.idle.first
   }
 

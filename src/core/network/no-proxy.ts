@@ -46,7 +46,7 @@ function parseEntry(text: string): Entry | undefined {
   return isDomain ? { kind: 'domain', suffix: `.${name}` } : { kind: 'host', name }
 }
 
-/** The name as the URL parser writes it; `undefined` if it cannot be a host name. */
+/** Returns a host name as the URL parser writes it; `undefined` if `text` is not a host name. */
 function hostName(text: string): string | undefined {
   if (!/^[^\s\p{Cc}/\\:@?#*%[\].][^\s\p{Cc}/\\:@?#*%[\]]*$/u.test(text) || text.includes('..')) return undefined
   const url = parseUrl(`http://${text}`)

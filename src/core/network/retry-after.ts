@@ -10,18 +10,18 @@ const longDay = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day'
  * Patterns of the date formats IMF-fixdate, RFC 850 and asctime. A recipient must accept all of
  * them (RFC 9110 5.6.7).
  */
-const forms = [
+const httpDatePatterns = [
   `${shortDay}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT`,
   `${longDay}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT`,
   `${shortDay} ${month} (?<day>[ \\d]\\d) ${time} (?<year>\\d{4})`,
-].map(form => new RegExp(`^${form}$`))
+].map(pattern => new RegExp(`^${pattern}$`))
 
 /**
  * Parses an HTTP-date; `undefined` for any other text. `now` determines the century of a two-digit
  * year.
  */
 function parseHttpDate(text: string, now: EpochMs): EpochMs | undefined {
-  const fields = forms.map(form => form.exec(text)?.groups).find(groups => groups !== undefined)
+  const fields = httpDatePatterns.map(pattern => pattern.exec(text)?.groups).find(groups => groups !== undefined)
   if (fields === undefined) return undefined
   const { month: name = '', year: digits = '' } = fields
   const [day, hour, minute, second] = ['day', 'hour', 'minute', 'second'].map(field => Number(fields[field])) as [
@@ -49,7 +49,10 @@ function nearestYear(lastTwoDigits: number, thisYear: number): number {
   return year < thisYear - 49 ? year + 100 : year
 }
 
-/** Maximum wait: longer ones count as this wait, which is the limit for caches (RFC 9111 1.2.2). */
+/**
+ * Maximum of `Retry-After` in seconds: a larger value counts as this one. HTTP caches have the same
+ * limit (RFC 9111 1.2.2).
+ */
 const longestRetryAfterSeconds = 2 ** 31
 
 /**

@@ -13,8 +13,8 @@ export interface TlsIdentity {
   /** The private key of the certificate, PEM text. */
   readonly key: Secret | undefined
   /**
-   * The CA certificates to trust instead of all others, as PEM text. `undefined`: the public CAs
-   * and `network.caFile`.
+   * The CA certificates to trust instead of all others, as PEM text. If `undefined`, Hookline
+   * trusts the public CAs and those in `network.caFile`.
    */
   readonly ca: string | undefined
 }

@@ -18,8 +18,8 @@ export function parseUrl(value: string): URL | undefined {
 }
 
 /**
- * Returns equal texts for two spellings of one URL. The fragment is removed, because it is not
- * sent.
+ * Returns the normal form of a URL, which is equal for two spellings of one URL. The normal form
+ * has no fragment, because clients do not send it.
  */
 export function urlIdentity(url: URL): string {
   const copy = new URL(url)

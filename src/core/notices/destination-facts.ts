@@ -4,8 +4,8 @@ import {
   type Outcome,
   outcomes,
 } from '../delivery/outcomes-reasons-and-classification.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import { objectIn } from '../message/json.ts'
-import type { JsonText } from '../message/json-text.ts'
 
 /** Whether the attempts at a destination fail, according to its circuit breaker in one process. */
 export type DestinationHealth = 'failing' | 'recovered'
@@ -32,7 +32,7 @@ export interface DestinationFacts {
 export const encodeFacts = (facts: DestinationFacts): JsonText => JSON.stringify(facts) as JsonText
 
 /** A destination has at most 5 webhooks. */
-const maxLabels = 5
+const maxWebhooks = 5
 /** Maximum length of an id in the configuration, in characters. */
 const maxIdLength = 63
 
@@ -49,7 +49,7 @@ export function decodeFacts(text: string | undefined): DestinationFacts | undefi
     destination,
     health,
     outcomes: outcomes.filter(outcome => listIn(given['outcomes']).includes(outcome)),
-    gone: [...new Set(listIn(given['gone']).filter(isId))].slice(0, maxLabels),
+    gone: [...new Set(listIn(given['gone']).filter(isId))].slice(0, maxWebhooks),
     deadLetters: countsIn(given['deadLetters']),
   }
 }

@@ -10,14 +10,14 @@ const minIntervalMs = 60_000
 /** Milliseconds until a webhook that still responds with 410 Gone is reported again. */
 const goneAgainAfterMs = 3_600_000
 /**
- * Milliseconds without a report of `failing` after which the next report causes a new notice,
- * because a process may have ended before it could report the recovery.
+ * If no process reports `failing` for this time (ms), the next report causes a new notice. The
+ * destination may have recovered before: a process can end before it reports the recovery.
  */
 const failingAgainAfterMs = 3_600_000
 
 /*
- * A notice about the health is due while `#reportedHealth` differs from `#health`. So the facts of
- * several processes about one outage cause one notice.
+ * A notice about the destination's health is due while `#health` differs from `#reportedHealth`.
+ * So one outage causes one notice, even if several processes report facts about it.
  */
 
 /**
@@ -39,16 +39,19 @@ export class DestinationNotices {
   readonly #sentAt = new Map<Kind, EpochMs>()
   /** The message id of the last destination facts. */
   #factsId = ''
-  #urls = ''
+  #urlHashes = ''
 
   constructor(destination: string) {
     this.#destination = destination
   }
 
-  /** Sets the URLs of the webhooks (`urlsOf`). After a change, 410 responses are reported again. */
-  setUrls(urls: string): void {
-    if (this.#urls !== urls) this.#goneReportedAt.clear()
-    this.#urls = urls
+  /**
+   * Sets the hashes of the webhooks' URLs (`urlHashesOf`). If they have changed, later 410
+   * responses are reported again.
+   */
+  setUrlHashes(urlHashes: string): void {
+    if (this.#urlHashes !== urlHashes) this.#goneReportedAt.clear()
+    this.#urlHashes = urlHashes
   }
 
   observe({ health, outcomes, gone, deadLetters }: DestinationFacts, factsId: string, now: EpochMs): void {
@@ -81,24 +84,25 @@ export class DestinationNotices {
   }
 
   /** Whether there are facts that no notice has reported yet. */
-  get isWaiting(): boolean {
+  get hasUnreported(): boolean {
     return this.#health !== this.#reportedHealth || this.#gone.size > 0 || this.#deadLettersSince !== undefined
   }
 
   /**
-   * Returns and forgets the facts that no notice has reported. At revocation, write them to the
-   * events topic: the next owner, or this process if the revocation is cancelled, reports them.
+   * Returns and forgets the facts that no notice has reported. At the revocation of the partition,
+   * write these facts to the events topic. The next owner reads and reports them, or this process
+   * if the revocation is cancelled.
    */
-  takeRest(): DestinationFacts | undefined {
-    if (!this.isWaiting) return undefined
+  takeUnreported(): DestinationFacts | undefined {
+    if (!this.hasUnreported) return undefined
     const health = this.#health === this.#reportedHealth ? undefined : this.#health
-    const rest = { destination: this.#destination, health, outcomes: this.#outcomes, gone: [...this.#gone] }
+    const unreported = { destination: this.#destination, health, outcomes: this.#outcomes, gone: [...this.#gone] }
     const deadLetters = this.#deadLetters
     this.#health = this.#reportedHealth
     this.#gone.clear()
     this.#deadLetters = {}
     this.#deadLettersSince = undefined
-    return { ...rest, deadLetters }
+    return { ...unreported, deadLetters }
   }
 
   get #fromFacts() {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { ObjectChange } from '../config-objects/config-objects.ts'
 import type { Outcome } from '../delivery/outcomes-reasons-and-classification.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import type { Event } from '../message/event.ts'
-import { factsSource, operationsSource, ownEvent } from '../message/hookline-own-events.ts'
-import type { JsonText } from '../message/json-text.ts'
+import { factsSource, operationsSource, ownEvent } from '../message/own-events-and-source-ids.ts'
 import { isoOf } from '../message/timestamp.ts'
 import type { AutomaticDisabling } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
@@ -15,7 +15,7 @@ interface FromFacts {
   readonly factsId: string
 }
 
-/** The fact that a notice reports. */
+/** What a notice reports: something that happened to a destination or to the configuration. */
 export type Notice =
   | (FromFacts & { readonly kind: 'failing'; readonly outcomes: readonly Outcome[] })
   | (FromFacts & {

@@ -5,9 +5,12 @@ import { tokenLimits } from './token-limits.ts'
 import type { TokenFailure, TokenResult } from './token-response.ts'
 
 const { renewPart, maxRenewMs, unusedPart, maxUnusedMs, backoffMs, maxBackoffMs, maxRetryAfterMs } = tokenLimits
-const { replaceEveryMs, replaceRefusedEveryMs, acceptedForMs, deferRefusedForMs } = tokenLimits
+const { minReplaceIntervalIfFinalMs, minReplaceIntervalMs, acceptedForMs, deferRefusedForMs } = tokenLimits
 
-/** An access token. Two objects are different tokens, even if their values are equal. */
+/**
+ * An access token. Compare tokens by object identity (`===`): the server may issue a new token with
+ * the same `value`.
+ */
 export interface Token {
   readonly value: Secret
   /**
@@ -45,7 +48,8 @@ export interface TokenCache {
 }
 
 /**
- * Minimum milliseconds between two updates of `acceptedAt` for a URL, because each copies the map.
+ * Minimum milliseconds between two updates of `acceptedAt` for a URL, because each update copies
+ * the whole map.
  */
 const acceptedStepMs = 1_000
 
@@ -120,14 +124,15 @@ export interface Refusal {
 export type RefusalPlan =
   /** Send the request once more, with another token. */
   | { readonly kind: 'repeat'; readonly cache: TokenCache }
-  /** A later token will probably be accepted. */
+  /** The 401 counts as a retryable failure, because the endpoint may accept a later token. */
   | { readonly kind: 'defer' }
-  /** Another token would not help. */
+  /** The 401 counts as a rejection, because the endpoint would probably refuse every token. */
   | { readonly kind: 'final' }
 
 /**
- * Decides what to do after a 401. Another process may have invalidated the token, so a 401 is not
- * final soon after an accepted token (`acceptedForMs`) or the first refusal (`deferRefusedForMs`).
+ * Decides what to do after a 401. Another process may have invalidated the token. So a 401 is final
+ * only if two periods are over: `acceptedForMs` after the last accepted token, and
+ * `deferRefusedForMs` after the first refused token.
  */
 export function planAfterRefusal(cache: TokenCache, { token, url, isRepeated, now }: Refusal): RefusalPlan {
   // Another request has already replaced this token.
@@ -135,7 +140,7 @@ export function planAfterRefusal(cache: TokenCache, { token, url, isRepeated, no
   const refusedSince = cache.refusedSince.get(url) ?? now
   const isUndecided =
     isWithin(acceptedForMs, cache.acceptedAt.get(url), now) || isWithin(deferRefusedForMs, refusedSince, now)
-  const intervalMs = isUndecided ? replaceRefusedEveryMs : replaceEveryMs
+  const intervalMs = isUndecided ? minReplaceIntervalMs : minReplaceIntervalIfFinalMs
   if (isRepeated || isWithin(intervalMs, cache.replacedAt.get(url), now))
     return { kind: isUndecided ? 'defer' : 'final' }
   return {

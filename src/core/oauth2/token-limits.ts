@@ -30,8 +30,8 @@ export const tokenLimits = {
    */
   renewPart: 0.2,
   /**
-   * Maximum of the time that `renewPart` gives. If doubled: tokens that live longer than five
-   * minutes are renewed earlier.
+   * Maximum time between the renewal of a token and its expiry. This time limits `renewPart` of a
+   * long lifetime. If doubled: tokens that live longer than five minutes are renewed earlier.
    */
   maxRenewMs: 60_000,
   /**
@@ -40,8 +40,9 @@ export const tokenLimits = {
    */
   unusedPart: 0.1,
   /**
-   * Maximum of the time that `unusedPart` gives. A request lasts up to 5 s, and clocks may differ.
-   * If doubled: nothing changes while tokens are renewed in time.
+   * Maximum length of the last part (`unusedPart`) of a lifetime, in which a token is no longer
+   * sent. A request lasts up to 5 s, and clocks may differ. If doubled: nothing changes while
+   * tokens are renewed in time.
    */
   maxUnusedMs: 10_000,
   /**
@@ -60,12 +61,13 @@ export const tokenLimits = {
    * limits how often two processes invalidate each other's tokens. If doubled: an endpoint that
    * would accept a new token gets the token later.
    */
-  replaceRefusedEveryMs: 5_000,
+  minReplaceIntervalMs: 5_000,
   /**
-   * Replaces `replaceRefusedEveryMs` when a 401 ends a delivery (see `acceptedForMs`). If doubled:
-   * an endpoint that would accept a new token gets the token later.
+   * The minimum time that applies instead of `minReplaceIntervalMs` when a 401 can end a delivery
+   * (see `acceptedForMs`). If doubled: an endpoint that would accept a new token gets the token
+   * later.
    */
-  replaceEveryMs: 60_000,
+  minReplaceIntervalIfFinalMs: 60_000,
   /**
    * For this time after an endpoint accepted a token, a 401 ends no delivery. Another process may
    * have invalidated the token. If doubled: deliveries with wrong credentials are dead-lettered

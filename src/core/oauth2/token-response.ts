@@ -8,9 +8,9 @@ import { tokenLimits } from './token-limits.ts'
 
 const { defaultLifetimeMs, minLifetimeMs, maxLifetimeMs } = tokenLimits
 
-/** `detail` is one line for the log, without any secret. */
+/** Why a token request failed. `detail` is one line for the log, without any secret. */
 export interface TokenFailure {
-  /** As for a request to a webhook: `http_4xx`, `timeout`, `bad_response`, … */
+  /** One of the outcomes of a webhook request, for example `http_4xx` or `timeout`. */
   readonly outcome: Exclude<Outcome, 'delivered'>
   readonly detail: string
   /** The value of the response's Retry-After header, unparsed. */
@@ -32,7 +32,7 @@ const failed = (
  * Reads the response to a token request (RFC 6749 5.1 and 5.2). Some servers omit `token_type`, or
  * write `expires_in` as text.
  */
-export function readTokenAnswer(answer: TokenAnswer): TokenResult {
+export function parseTokenResponse(answer: TokenAnswer): TokenResult {
   if (answer.kind === 'failed') {
     const outcome = classify(answer)
     return failed(outcome === 'delivered' ? 'internal' : outcome, answer.detail)
@@ -61,8 +61,8 @@ const maxTokenLength = 8_192
 const isSendable = (value: string): boolean => value.length <= maxTokenLength && isBearerToken(value)
 
 /**
- * Returns `expires_in` (`seconds`), between `minLifetimeMs` and `maxLifetimeMs`, or
- * `defaultLifetimeMs` if it is not valid.
+ * Converts `expires_in` (`seconds`) to ms, and limits it to the range from `minLifetimeMs` to
+ * `maxLifetimeMs`. Returns `defaultLifetimeMs` if `expires_in` is not valid.
  */
 function lifetimeOf(seconds: unknown): DurationMs {
   const given: unknown = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds) ? Number(seconds) : seconds

@@ -1,6 +1,6 @@
-import type { Audience } from '../audience/audience-directory.ts'
+import type { Audience } from '../audience/configured-audiences.ts'
+import { type SyncStatus, syncStatuses } from '../audience/membership-sync-status.ts'
 import { type SyncId, syncBegan } from '../audience/sync-id.ts'
-import { type SyncStatus, syncStatuses } from '../audience/sync-status.ts'
 import { isoOf } from '../message/timestamp.ts'
 
 export interface DestinationFigures {
@@ -64,8 +64,8 @@ export function audienceDestinations({ configured, figures }: AudienceView): rea
 }
 
 /**
- * `disabled`: the audience lists the destination, but it is disabled. `not connected`: the audience
- * does not list it.
+ * How an audience is connected with a destination. `disabled`: the audience lists the destination,
+ * but the destination is disabled. `not connected`: the audience does not list the destination.
  */
 export function connectionOf(id: string, configured: Audience | undefined): 'enabled' | 'disabled' | 'not connected' {
   if (configured?.destinations.has(id) === true) return 'enabled'
@@ -73,8 +73,8 @@ export function connectionOf(id: string, configured: Audience | undefined): 'ena
 }
 
 /**
- * The JSON document of an audience; unknown values are null. Without `hasFigures` it has only what
- * the configuration says.
+ * The JSON document of an audience; unknown values are null. If `hasFigures` is false, the document
+ * has only fields from the configuration.
  */
 export function audienceDocument(view: AudienceView, { hasFigures = true } = {}): object {
   const { name, configured, figures } = view

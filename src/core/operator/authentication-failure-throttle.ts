@@ -1,14 +1,14 @@
-import { RateLimiter } from '../flow/rate-limiter.ts'
+import { RateLimiter } from '../flow/token-bucket-with-debt.ts'
 import { clientNetworkOf } from '../network/client-network.ts'
 
 /** Failed authentications that one client address may make: a burst, then a rate per second. */
-const ofAddress = { burst: 10, perSecond: 0.1 }
+const limitPerAddress = { burst: 10, perSecond: 0.1 }
 /** Failed authentications that all client addresses together may make. */
-const ofAll = { burst: 100, perSecond: 1 }
+const limitForAll = { burst: 100, perSecond: 1 }
 /** Maximum entries in each list of the throttle; the least recently used is forgotten first. */
 const maxRemembered = 1_000
 
-function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLimiter {
+function limiterFor({ burst, perSecond }: typeof limitPerAddress, now: number): RateLimiter {
   const burstMs = (burst * 1_000) / perSecond
   return new RateLimiter(burstMs, now - burstMs)
 }
@@ -17,13 +17,14 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
  * Limits how fast clients can guess operator keys:
  * - An address that sent too many wrong keys must wait.
  * - If all addresses together sent too many, every address that never sent a valid key must wait.
- * - A new session token must wait like a key, because a client can derive it from a guessed key.
+ * - A session token must wait like a key until this process has found it valid. Otherwise, a client
+ *   could test guessed keys with the session tokens that it derives from them.
  */
 export class FailureThrottle {
   readonly #limiters = new Map<string, RateLimiter>()
   /**
-   * The addresses that have sent a valid key. Because the list is separate, wrong keys cannot make
-   * the throttle forget these addresses.
+   * The addresses that have sent a valid key. This list is separate from `#limiters`, so that wrong
+   * keys from many addresses cannot displace its entries.
    */
   readonly #validAddresses = new Set<string>()
   /**
@@ -35,7 +36,7 @@ export class FailureThrottle {
 
   /** @param now in milliseconds of a monotonic clock */
   constructor(now: number) {
-    this.#all = limiterFor(ofAll, now)
+    this.#all = limiterFor(limitForAll, now)
   }
 
   /**
@@ -45,8 +46,10 @@ export class FailureThrottle {
   secondsToWait(address: string, now: number, session?: string): number {
     if (session !== undefined && this.#sessions.has(session)) return 0
     const network = clientOf(address)
-    const own = this.#limiters.get(network)?.secondsToWaitFor(1, ofAddress.perSecond, now) ?? 0
-    return own > 0 || this.#validAddresses.has(network) ? own : this.#all.secondsToWaitFor(1, ofAll.perSecond, now)
+    const own = this.#limiters.get(network)?.secondsToWaitFor(1, limitPerAddress.perSecond, now) ?? 0
+    return own > 0 || this.#validAddresses.has(network)
+      ? own
+      : this.#all.secondsToWaitFor(1, limitForAll.perSecond, now)
   }
 
   /**
@@ -55,12 +58,12 @@ export class FailureThrottle {
    */
   failed(address: string, now: number, session?: string): void {
     if (session !== undefined && this.#sessions.delete(session)) return
-    // While `#all` makes addresses wait, wrong keys from `#validAddresses` must not make the others
-    // wait longer.
-    if (this.#all.secondsToWaitFor(1, ofAll.perSecond, now) === 0) this.#all.spend(1, ofAll.perSecond, now)
+    // While `#all` makes other addresses wait, the `#validAddresses` may still send keys. Their
+    // wrong keys must not extend the wait.
+    if (this.#all.secondsToWaitFor(1, limitForAll.perSecond, now) === 0) this.#all.spend(1, limitForAll.perSecond, now)
     const network = clientOf(address)
-    const limiter = this.#limiters.get(network) ?? limiterFor(ofAddress, now)
-    limiter.spend(1, ofAddress.perSecond, now)
+    const limiter = this.#limiters.get(network) ?? limiterFor(limitPerAddress, now)
+    limiter.spend(1, limitPerAddress.perSecond, now)
     this.#limiters.delete(network)
     this.#limiters.set(network, limiter)
     forgetOldest(this.#limiters)

@@ -11,7 +11,7 @@ const defaultMaxKeys = 2_000_000
 const maxCatchUp = 20_000
 
 /** The index has the keys of the records from offset `from` to `to - 1`. */
-interface Known {
+interface IndexedRange {
   from: number
   to: number
   /** Whether a key of these records is missing, because the index was full. */
@@ -24,7 +24,7 @@ interface Known {
  * is live if it is this last record.
  */
 export class DeadLetterIndex {
-  readonly #known = new Map<number, Known>()
+  readonly #indexed = new Map<number, IndexedRange>()
   readonly #maxKeys: number
   #keys = 0
 
@@ -45,26 +45,26 @@ export class DeadLetterIndex {
    * after this range, up to `end`, and then for those before it.
    */
   start(partition: number, range: OffsetRange): { readonly from: number; readonly to: number } {
-    const known = this.#known.get(partition)
-    if (known !== undefined && this.#isOutdated(known, range)) this.#forget(partition)
-    return this.#of(partition, range.end)
+    const indexed = this.#indexed.get(partition)
+    if (indexed !== undefined && this.#isOutdated(indexed, range)) this.#forget(partition)
+    return this.#rangeOf(partition, range.end)
   }
 
   /**
    * True when the topic was created again, too many records are unread, Kafka deleted unread
    * records, or a full index has keys of deleted records.
    */
-  #isOutdated(known: Known, { beginning, end }: OffsetRange): boolean {
-    if (known.to > end || end - known.to > maxCatchUp || known.to < beginning) return true
-    return this.isFull && known.from < beginning
+  #isOutdated(indexed: IndexedRange, { beginning, end }: OffsetRange): boolean {
+    if (indexed.to > end || end - indexed.to > maxCatchUp || indexed.to < beginning) return true
+    return this.isFull && indexed.from < beginning
   }
 
   /**
-   * Returns an offset: from there to the end of the last read, the index has all keys, unless it is
-   * full (`isFull`).
+   * Returns the first offset that the index covers. From there to the end of the last read, the
+   * index has all keys, unless the index is full (`isFull`).
    */
-  knownFrom(partition: number): number {
-    return this.#known.get(partition)?.from ?? Number.POSITIVE_INFINITY
+  indexedFrom(partition: number): number {
+    return this.#indexed.get(partition)?.from ?? Number.POSITIVE_INFINITY
   }
 
   /**
@@ -72,56 +72,58 @@ export class DeadLetterIndex {
    * index.
    */
   note(partition: number, from: number, to: number, records: readonly KeyAt[]): void {
-    const known = this.#of(partition, to)
-    if (to < known.from || from > known.to) return
-    for (const { key, offset } of records) this.#set(known, hashOf(key), offset)
+    const indexed = this.#rangeOf(partition, to)
+    if (to < indexed.from || from > indexed.to) return
+    for (const { key, offset } of records) this.#set(indexed, hashOf(key), offset)
     // A full index may lack some of these keys, so `from` stays. `to` changes, so that the next
     // read does not read the same records again.
-    if (!this.isFull) known.from = Math.min(known.from, from)
-    known.to = Math.max(known.to, to)
+    if (!this.isFull) indexed.from = Math.min(indexed.from, from)
+    indexed.to = Math.max(indexed.to, to)
   }
 
   offsetOf(partition: number, key: Buffer): number | undefined {
-    return this.#known.get(partition)?.latest.get(hashOf(key))
+    return this.#indexed.get(partition)?.latest.get(hashOf(key))
   }
 
-  #of(partition: number, end: number): Known {
-    const known = this.#known.get(partition) ?? {
+  #rangeOf(partition: number, end: number): IndexedRange {
+    const indexed = this.#indexed.get(partition) ?? {
       from: end,
       to: end,
       isIncomplete: false,
       latest: new Map<number, number>(),
     }
-    this.#known.set(partition, known)
-    return known
+    this.#indexed.set(partition, indexed)
+    return indexed
   }
 
-  #set(known: Known, id: number, offset: number): void {
-    const latest = known.latest.get(id)
+  #set(indexed: IndexedRange, id: number, offset: number): void {
+    const latest = indexed.latest.get(id)
     if (latest === undefined) {
       if (this.isFull) {
-        // Records before `from` are not in the range yet, and will be read again.
-        known.isIncomplete ||= offset >= known.from
+        // A missing key before `from` does no harm: the range does not include the record, so the
+        // next read gets it again.
+        indexed.isIncomplete ||= offset >= indexed.from
         return
       }
       this.#keys++
     }
-    known.latest.set(id, Math.max(latest ?? offset, offset))
+    indexed.latest.set(id, Math.max(latest ?? offset, offset))
   }
 
   #forget(partition: number): void {
-    this.#keys -= this.#known.get(partition)?.latest.size ?? 0
-    this.#known.delete(partition)
+    this.#keys -= this.#indexed.get(partition)?.latest.size ?? 0
+    this.#indexed.delete(partition)
     if (this.isFull) return
-    // `isFull` no longer says that keys are missing, so the ranges that lack keys become empty.
-    for (const known of this.#known.values()) if (known.isIncomplete) this.#empty(known)
+    // The index is no longer full, so `isFull` no longer warns that keys are missing. Empty the
+    // ranges that lack keys: the next reads fill them again.
+    for (const indexed of this.#indexed.values()) if (indexed.isIncomplete) this.#empty(indexed)
   }
 
-  #empty(known: Known): void {
-    this.#keys -= known.latest.size
-    known.latest.clear()
-    known.from = known.to
-    known.isIncomplete = false
+  #empty(indexed: IndexedRange): void {
+    this.#keys -= indexed.latest.size
+    indexed.latest.clear()
+    indexed.from = indexed.to
+    indexed.isIncomplete = false
   }
 }
 
@@ -130,5 +132,8 @@ export interface KeyAt {
   readonly offset: number
 }
 
-/** If two keys have the same 48 bits, the index has only the newer dead letter of the two. */
+/**
+ * Returns 48 bits of a hash. If two keys have the same bits, the index has only the newer of the
+ * two dead letters.
+ */
 const hashOf = (key: Buffer): number => hash('sha1', key, 'buffer').readUIntBE(0, 6)

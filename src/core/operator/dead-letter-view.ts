@@ -1,13 +1,13 @@
 import { originalOf } from '../delivery/dead-letter-record.ts'
 import { type DeadLetter, noDestination, parseDeadLetter } from '../delivery/parse-dead-letter.ts'
 import type { Event } from '../message/event.ts'
-import { eventDocument } from '../message/event-document.ts'
 import { isoOf } from '../message/timestamp.ts'
 import type { LogRecord, RecordHeaders } from '../ports.ts'
-import type { ReplayPreview } from './replay-preview.ts'
+import { eventViewOf } from './event-view.ts'
+import type { ReplayPreview } from './replay-preview-of-dead-letter.ts'
 
 /** The position of a record in Kafka. */
-export interface LogPlace {
+export interface RecordPosition {
   readonly topic: string
   readonly partition: number
   readonly offset: number
@@ -35,7 +35,7 @@ export interface DeadLetterView {
    */
   readonly round: number
   /** The position of the event; `undefined` when unknown. */
-  readonly position?: LogPlace | undefined
+  readonly position?: RecordPosition | undefined
 }
 
 export type ShownEvent = Pick<DeadLetterView, 'sourceId' | 'type'>
@@ -52,10 +52,14 @@ export const deadLetterView = (deadLetter: DeadLetter, { sourceId, type }: Shown
   type,
   attempts: deadLetter.attempts,
   round: deadLetter.round,
-  position: deadLetter.origin && placeOf(deadLetter.origin),
+  position: deadLetter.origin && positionOf(deadLetter.origin),
 })
 
-export const placeOf = ({ topic, partition, offset }: LogPlace): LogPlace => ({ topic, partition, offset })
+export const positionOf = ({ topic, partition, offset }: RecordPosition): RecordPosition => ({
+  topic,
+  partition,
+  offset,
+})
 
 /** A dead letter with all fields of its record. */
 export interface DeadLetterDetails extends DeadLetterView {
@@ -94,7 +98,7 @@ export function deadLetterDetails(
     originalLength,
   }
   if (replay === undefined) return details
-  const body = event === undefined ? undefined : eventDocument(event)
+  const body = event === undefined ? undefined : eventViewOf(event)
   const bytes = body === undefined ? originalOf(record).value : null
   const encoded = bytes === null ? {} : { bodyBase64: bytes.toString('base64') }
   return { ...details, headers: record.headers, body, ...encoded, replay }

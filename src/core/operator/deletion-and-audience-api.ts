@@ -1,7 +1,6 @@
+import type { SyncMode } from '../audience/audience-watermark.ts'
 import type { SyncId } from '../audience/sync-id.ts'
-import type { SyncMode } from '../audience/sync-watermark.ts'
 import type { DeletionState, DeletionStatus } from '../deletion/deletion-record-and-status.ts'
-import type { LogField } from '../logging/log-fields.ts'
 import type { Refusal } from '../message/request-refusal.ts'
 import type { TraceContext } from '../trace/context.ts'
 
@@ -46,12 +45,3 @@ export interface DeletionAndAudienceApi {
   refuseAudience(name: string): Refusal | undefined
   sync(request: SyncRequest): Promise<SyncAnswer>
 }
-
-/**
- * The fields of an audit line. Do not spread another object into them: TypeScript does not check
- * its field names, and the log masks fields whose name is not a `LogField`.
- */
-export type AuditFields = { readonly [Name in LogField]?: unknown }
-
-/** Writes one audit line about a change by an operator, whatever the log level is. */
-export type AuditLog = (fields: AuditFields) => void

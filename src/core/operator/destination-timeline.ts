@@ -1,6 +1,6 @@
 import type { RecordedAttempt } from '../delivery/attempt-details-and-recording-rule.ts'
 import { isoOf } from '../message/timestamp.ts'
-import type { FoundCopy, FoundDeadLetter, FoundEvent, TimelineInput } from './records-found-for-timeline.ts'
+import type { FoundDeadLetter, FoundEvent, FoundRetryRecord, TimelineInput } from './records-found-for-timeline.ts'
 
 export const timelineStates = ['delivered', 'waiting', 'dead_lettered', 'dropped', 'unknown'] as const
 export type TimelineState = (typeof timelineStates)[number]
@@ -42,8 +42,8 @@ export interface DestinationTimeline {
   /** Why the delivery waits, or was dead-lettered or dropped. For `unknown`: an `UnknownCause`. */
   readonly reason?: string | undefined
   /**
-   * The state is inferred from the committed offsets or from the current routes, because no record
-   * contains it.
+   * Present if the state is inferred from the committed offsets or from the current routes, because
+   * no record contains the state.
    */
   readonly inferred?: true | undefined
   /** The attempts of the delivery, oldest first. */
@@ -54,12 +54,12 @@ export interface DestinationTimeline {
 
 /** The records that were found for one destination. `events` has all events of the message. */
 export interface FoundForDestination
-  extends Pick<TimelineInput, 'attempts' | 'copies' | 'deadLetters' | 'events' | 'isComplete' | 'recorded'> {
+  extends Pick<TimelineInput, 'attempts' | 'retryRecords' | 'deadLetters' | 'events' | 'isComplete' | 'recorded'> {
   /**
    * Retry records and dead letters that name no destination, because the source or destination of
    * the event was not configured.
    */
-  readonly unrouted: Pick<TimelineInput, 'copies' | 'deadLetters'>
+  readonly unrouted: Pick<TimelineInput, 'retryRecords' | 'deadLetters'>
 }
 
 type State = Omit<DestinationTimeline, 'id' | 'attempts'>
@@ -74,40 +74,41 @@ export function timelineOfDestination(id: string, found: FoundForDestination): D
  * request.
  */
 function distinct(attempts: readonly RecordedAttempt[]): readonly RecordedAttempt[] {
-  return [...new Map(attempts.map(each => [`${each.at}/${each.attempt}/${each.kind}/${chainOf(each)}`, each])).values()]
+  const keyOf = (each: RecordedAttempt) => `${each.at}/${each.attempt}/${each.kind}/${deliveryKeyOf(each)}`
+  return [...new Map(attempts.map(each => [keyOf(each), each])).values()]
 }
 
 /**
  * Identifies one delivery by its event and number of replays. The message id is not enough, because
  * a sender may use it for two events.
  */
-const chainOf = ({ origin, round }: Pick<RecordedAttempt, 'origin' | 'round'>): string =>
+const deliveryKeyOf = ({ origin, round }: Pick<RecordedAttempt, 'origin' | 'round'>): string =>
   `${origin?.topic}/${origin?.partition}/${origin?.offset}/${round ?? 0}`
 
 const inOrder = (a: RecordedAttempt, b: RecordedAttempt): number =>
   a.at - b.at || (a.round ?? 0) - (b.round ?? 0) || a.attempt - b.attempt
 
 function stateOf(id: string, found: FoundForDestination): State {
-  const { attempts, copies, deadLetters } = found
+  const { attempts, retryRecords, deadLetters } = found
   const deadLetter = deadLetters.toSorted((a, b) => b.at - a.at || b.round - a.round)[0]
-  const copy = copies.filter(each => !isPast(each, attempts)).toSorted(latestFirst)[0]
+  const retryRecord = retryRecords.filter(each => !hasEnded(each, attempts)).toSorted(latestFirst)[0]
   const last = attempts.at(-1)
-  if (deadLetter !== undefined && !isSentAgain(deadLetter, copy, last)) return deadLettered(deadLetter)
-  if (copy !== undefined) return waitingIn(copy)
+  if (deadLetter !== undefined && !isSentAgain(deadLetter, retryRecord, last)) return deadLettered(deadLetter)
+  if (retryRecord !== undefined) return waitingIn(retryRecord)
   if (last !== undefined) return stateAfter(last, found)
   return stateWithoutRecords(id, found)
 }
 
 /**
- * Whether the message was sent again after the dead letter, which may still be in the topic: a
- * replay writes the tombstone last, and a resend writes none.
+ * Whether the message was sent again after it was dead-lettered. Even then, the dead letter may
+ * still be in the topic: a replay writes the tombstone last, and a resend writes no tombstone.
  */
 const isSentAgain = (
   { round, at }: FoundDeadLetter,
-  copy: FoundCopy | undefined,
+  retryRecord: FoundRetryRecord | undefined,
   last: RecordedAttempt | undefined,
 ): boolean =>
-  (copy !== undefined && (copy.state.round > round || copy.state.startedAt > at)) ||
+  (retryRecord !== undefined && (retryRecord.state.round > round || retryRecord.state.startedAt > at)) ||
   (last?.decision === 'delivered' && last.at > at)
 
 const deadLettered = ({ reason, key }: FoundDeadLetter): State => ({
@@ -116,13 +117,13 @@ const deadLettered = ({ reason, key }: FoundDeadLetter): State => ({
   deadLetterKey: key,
 })
 
-const waitingIn = ({ state, tier, dueAt }: FoundCopy): State => ({
+const waitingIn = ({ state, tier, dueAt }: FoundRetryRecord): State => ({
   state: 'waiting',
   ...(state.reason !== '' && { reason: state.reason }),
   waiting: { tier, dueAt: isoOf(dueAt) },
 })
 
-const latestFirst = (a: FoundCopy, b: FoundCopy): number =>
+const latestFirst = (a: FoundRetryRecord, b: FoundRetryRecord): number =>
   b.state.round - a.state.round || b.state.attempt - a.state.attempt || b.at - a.at
 
 const isFinal = ({ decision }: RecordedAttempt): boolean => decision !== 'retried' && decision !== 'deferred'
@@ -131,13 +132,14 @@ const isFinal = ({ decision }: RecordedAttempt): boolean => decision !== 'retrie
  * Whether the delivery of a retry record has ended. The record is still found until its offset is
  * committed.
  */
-const isPast = ({ state }: FoundCopy, attempts: readonly RecordedAttempt[]): boolean =>
+const hasEnded = ({ state }: FoundRetryRecord, attempts: readonly RecordedAttempt[]): boolean =>
   attempts.some(
     each =>
       isFinal(each) &&
-      chainOf(each) === chainOf(state) &&
+      deliveryKeyOf(each) === deliveryKeyOf(state) &&
       each.attempt >= state.attempt &&
-      // Two resends of a message have the same round, so only the start time distinguishes them.
+      // Two resends of a message have the same number of replays (`round`). Only the start time
+      // distinguishes the resends.
       each.at >= state.startedAt,
   )
 
@@ -157,7 +159,7 @@ function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete
       ...(place !== undefined && { deadLetterKey: `${destination}/${place}/${round}` }),
     }
   }
-  const isSearched = isComplete.copies && isComplete.deadLetters && isComplete.attempts
+  const isSearched = isComplete.retryRecords && isComplete.deadLetters && isComplete.attempts
   return unknown(isSearched ? 'record_missing' : 'search_incomplete')
 }
 
@@ -168,17 +170,17 @@ function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete
 function stateWithoutRecords(id: string, { events, unrouted, isComplete, recorded }: FoundForDestination): State {
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0] as FoundEvent
   // Older records belong to an earlier event with the same message id.
-  const isOfNewest = ({ at }: FoundCopy | FoundDeadLetter): boolean => at >= newest.at
+  const isOfNewest = ({ at }: FoundRetryRecord | FoundDeadLetter): boolean => at >= newest.at
   const deadLetter = unrouted.deadLetters.find(isOfNewest)
   if (deadLetter !== undefined) return deadLettered(deadLetter)
-  const copy = unrouted.copies.find(isOfNewest)
-  if (copy !== undefined) return waitingIn(copy)
+  const retryRecord = unrouted.retryRecords.find(isOfNewest)
+  if (retryRecord !== undefined) return waitingIn(retryRecord)
   const { progress, drops, isOlderThanAttempts } = newest
   if (progress === undefined) return unknown('offsets_unknown')
   if (progress !== 'done' && !progress.includes(id)) return { state: 'waiting' }
   const reason = drops.get(id)
   if (reason !== undefined) return { state: 'dropped', reason, inferred: true }
-  if (!(isComplete.copies && isComplete.deadLetters && isComplete.attempts)) return unknown('search_incomplete')
+  if (!(isComplete.retryRecords && isComplete.deadLetters && isComplete.attempts)) return unknown('search_incomplete')
   if (recorded === 'off') return unknown('attempts_not_recorded')
   if (isOlderThanAttempts) return unknown('attempts_removed')
   // Unless `recorded` is `all`, a first attempt that succeeds has no attempt record.

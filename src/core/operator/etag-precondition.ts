@@ -1,3 +1,6 @@
+import { assertNever } from '../assert-never.ts'
+import type { Expected } from '../config-objects/config-objects.ts'
+
 /** The condition under which a change applies. */
 export type Precondition =
   /** `If-Match: "<version>"`: the object has this version. */
@@ -55,4 +58,18 @@ export function preconditionOf(headers: {
         hint: 'send the ETag of the object, for example "3"',
       }
     : { kind: 'version', version: Number(digits) }
+}
+
+export function expectedBy(precondition: Precondition): Expected {
+  switch (precondition.kind) {
+    case 'version':
+      return { kind: 'version', version: precondition.version }
+    case 'absent':
+      return { kind: 'absent' }
+    case 'exists':
+    case 'none':
+      return { kind: 'any' }
+    default:
+      return assertNever(precondition)
+  }
 }

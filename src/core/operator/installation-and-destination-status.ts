@@ -1,5 +1,5 @@
 import type { ObjectKind } from '../config-objects/config-objects.ts'
-import type { Counts } from '../live-status/result-counts.ts'
+import type { Counts } from '../live-status/result-counts-of-this-process.ts'
 import type { BreakerState } from '../live-status/status-record.ts'
 import type { TimelineAttempt } from './destination-timeline.ts'
 import type { ShownProblem } from './object-refusal.ts'
@@ -34,7 +34,7 @@ export interface InstallationStatus {
   readonly sources: { readonly enabled: number; readonly excluded: number }
   /** The first 100 objects that have problems, or whose id is also in the configuration file. */
   readonly problems: readonly ObjectProblems[]
-  /** Number of all objects with problems or a conflict, including those beyond the first 100. */
+  /** Number of all objects that have problems or whose id is also in the configuration file. */
   readonly problemCount: number
   /**
    * The sums of the last reported rates of all processes. Each process reports its rates about
@@ -44,7 +44,7 @@ export interface InstallationStatus {
   /** The first 100 destinations whose circuit breaker is not closed. */
   readonly openBreakers: readonly string[]
   readonly openBreakerCount: number
-  /** The running processes by name. */
+  /** The running processes, sorted by name. */
   readonly services: readonly ShownProcess[]
 }
 
@@ -124,8 +124,8 @@ export interface DestinationStatus {
 
 export interface ShownResults extends Readonly<Counts> {
   /**
-   * The results count from this time (ISO 8601, UTC), up to 15 minutes before the start of the last
-   * hour or day.
+   * The time from which the results count (ISO 8601, UTC). It can be up to 15 minutes before the
+   * last hour or day, because Hookline counts results in periods of 15 minutes.
    */
   readonly since: string
 }

@@ -48,7 +48,7 @@ function decoded(part: string): string {
 
 /**
  * Masks each secret, also in its JSON form. If the text was cut off, also masks the beginning of a
- * secret at its end.
+ * secret at the end of the text.
  */
 export function maskSecrets(text: string, secrets: readonly string[], isCut: boolean): string {
   const forms = [...new Set(secrets.flatMap(formsOf))]
@@ -67,7 +67,10 @@ function formsOf(secret: string): readonly string[] {
   return [secret, json, json.replaceAll('/', '\\/')]
 }
 
-/** Number of first characters of `secret` at the end of `text`; 0 if fewer than `minMasked`. */
+/**
+ * Returns the length of the longest beginning of `secret` with which `text` ends; 0 if it is
+ * shorter than `minMasked`.
+ */
 function beginningAtEnd(text: string, secret: string): number {
   for (let length = Math.min(secret.length - 1, text.length); length >= minMasked; length--)
     if (text.endsWith(secret.slice(0, length))) return length

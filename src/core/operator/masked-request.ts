@@ -14,7 +14,7 @@ export function maskedRequest(
 ): MaskedRequest {
   const secret = new Set([...Object.keys(webhook.headers), ...more])
   const shown = Object.entries(headers).map(([name, value]) => [name, secret.has(name) ? mask : value])
-  // The mask is added here, because the transport adds the access token only when it sends the
+  // `headers` does not contain the access token yet: the transport adds the token when it sends the
   // request.
   const token = auth?.oauth2 === undefined ? {} : { Authorization: mask }
   return { url: maskedUrl(url), headers: { ...Object.fromEntries(shown), ...token } }

@@ -1,7 +1,7 @@
 import type { DeadLetterQuery } from './dead-letter-query.ts'
 import type { DeadLetterDetails, DeadLetterView } from './dead-letter-view.ts'
-import type { MessageQuery } from './message-query.ts'
 import type { MessageTimeline } from './message-timeline.ts'
+import type { MessageQuery } from './message-timeline-query.ts'
 import type { ObjectRefusal } from './object-refusal.ts'
 
 export interface DeadLetterPage {
@@ -10,8 +10,9 @@ export interface DeadLetterPage {
   /** The value of `after` for the next page; absent on the last one. */
   readonly next?: string | undefined
   /**
-   * Present when the page may be incomplete (a limit was reached), or may list a replayed dead
-   * letter (`DeadLetterIndex.isFull`).
+   * Present when the page may be inexact. Dead letters may be missing, because the search reached a
+   * limit. Or the page may list dead letters that were already replayed, because the index that
+   * recognises them is full (`DeadLetterIndex.isFull`). Normally, the page leaves these out.
    */
   readonly partial?: true | undefined
 }
@@ -21,6 +22,9 @@ export type MessageAndDeadLetterAnswer<T> = { readonly kind: 'answered'; readonl
 export interface MessageAndDeadLetterApi {
   message(query: MessageQuery): Promise<MessageAndDeadLetterAnswer<MessageTimeline>>
   deadLetters(query: DeadLetterQuery): Promise<MessageAndDeadLetterAnswer<DeadLetterPage>>
-  /** `isFull`: with the headers, the event and the requests of a replay, for the role `operate`. */
-  deadLetter(key: string, isFull: boolean): Promise<MessageAndDeadLetterAnswer<DeadLetterDetails>>
+  /**
+   * `includesEvent`: whether the response includes the headers, the event and the requests of a
+   * replay. Only clients with the role `operate` may see these.
+   */
+  deadLetter(key: string, includesEvent: boolean): Promise<MessageAndDeadLetterAnswer<DeadLetterDetails>>
 }

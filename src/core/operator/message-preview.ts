@@ -54,8 +54,8 @@ export function previewMessage(
     ...{ sourceId: source, destinationId: destination.id, receivedAt: at, canonical: true, origin: undefined },
     message: read.message,
   }
-  // Sources of Hookline's own messages count as unknown: the preview applies `sources` and filters,
-  // which do not apply to these messages.
+  // The sources of Hookline's own messages count as unknown. Hookline does not apply the `sources`
+  // and filters of destinations to these messages, but the preview would.
   if (!hasSource(source))
     return previewed({
       reason: 'unknown_source',

@@ -2,12 +2,12 @@ import type { DeliveryState } from '../delivery/delivery-state.ts'
 import { noDestination } from '../delivery/parse-dead-letter.ts'
 import { isoOf } from '../message/timestamp.ts'
 import { type DurationMs, type EpochMs, epochMs, formatDuration } from '../time.ts'
-import { type LogPlace, placeOf } from './dead-letter-view.ts'
+import { positionOf, type RecordPosition } from './dead-letter-view.ts'
 import { type DestinationTimeline, type FoundForDestination, timelineOfDestination } from './destination-timeline.ts'
-import type { FoundCopy, FoundEvent, TimelineInput } from './records-found-for-timeline.ts'
+import type { FoundEvent, FoundRetryRecord, TimelineInput } from './records-found-for-timeline.ts'
 
-export interface TimelineRecord extends LogPlace {
-  /** In ISO 8601, UTC. */
+export interface TimelineRecord extends RecordPosition {
+  /** The timestamp of the record; ISO 8601, UTC. */
   readonly at: string
   readonly kind: 'event' | 'waiting' | 'dead_letter'
   readonly destination?: string | undefined
@@ -25,7 +25,7 @@ export interface MessageTimeline {
         readonly type: string
         readonly event?: string | undefined
         readonly receivedAt: string
-        readonly position: LogPlace
+        readonly position: RecordPosition
       }
     | undefined
   /** Present when retention has removed the event. */
@@ -36,12 +36,12 @@ export interface MessageTimeline {
 }
 
 export function messageTimeline(found: TimelineInput): MessageTimeline {
-  const { id, attempts, copies, deadLetters, events, isEventRemoved, isPartial, searchedSince } = found
+  const { id, attempts, retryRecords, deadLetters, events, isEventRemoved, isPartial, searchedSince } = found
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0]
   const ids = new Set([
     ...(newest === undefined ? [] : [...newest.destinations, ...newest.drops.keys()]),
     ...attempts.map(({ destination }) => destination),
-    ...copies.map(({ state }) => state.destination),
+    ...retryRecords.map(({ state }) => state.destination),
     ...deadLetters.flatMap(({ destination }) => destination ?? []),
   ])
   const isRouted = newest !== undefined && newest.destinations.length + newest.drops.size > 0
@@ -59,10 +59,10 @@ export function messageTimeline(found: TimelineInput): MessageTimeline {
 
 const forOne = (found: TimelineInput, destination: string): FoundForDestination => ({
   attempts: found.attempts.filter(attempt => attempt.destination === destination),
-  copies: found.copies.filter(({ state }) => state.destination === destination),
+  retryRecords: found.retryRecords.filter(({ state }) => state.destination === destination),
   deadLetters: found.deadLetters.filter(deadLetter => (deadLetter.destination ?? noDestination) === destination),
   unrouted: {
-    copies: found.copies.filter(({ state }) => state.destination === noDestination),
+    retryRecords: found.retryRecords.filter(({ state }) => state.destination === noDestination),
     deadLetters: found.deadLetters.filter(deadLetter => deadLetter.destination === undefined),
   },
   events: found.events,
@@ -70,15 +70,15 @@ const forOne = (found: TimelineInput, destination: string): FoundForDestination 
   recorded: found.recorded,
 })
 
-const shownEvent = ({ sourceId, type, event, receivedAt, ...place }: FoundEvent) => ({
+const shownEvent = ({ sourceId, type, event, receivedAt, ...position }: FoundEvent) => ({
   ...{ sourceId, type, event, receivedAt: isoOf(receivedAt) },
-  position: placeOf(place),
+  position: positionOf(position),
 })
 
-function recordsOf({ events, copies, deadLetters }: TimelineInput): readonly TimelineRecord[] {
+function recordsOf({ events, retryRecords, deadLetters }: TimelineInput): readonly TimelineRecord[] {
   const all = [
     ...events.map(each => ({ ...each, kind: 'event' as const, destination: undefined })),
-    ...copies.map(each => ({ ...each, kind: 'waiting' as const, destination: each.state.destination })),
+    ...retryRecords.map(each => ({ ...each, kind: 'waiting' as const, destination: each.state.destination })),
     ...deadLetters.map(each => ({ ...each, kind: 'dead_letter' as const })),
   ]
   return all
@@ -90,7 +90,12 @@ function recordsOf({ events, copies, deadLetters }: TimelineInput): readonly Tim
 }
 
 /** Describes a record that waits in a retry topic. */
-export function waitingCopy(place: LogPlace, at: EpochMs, state: DeliveryState, tier: DurationMs): FoundCopy {
+export function waitingRetryRecord(
+  position: RecordPosition,
+  at: EpochMs,
+  state: DeliveryState,
+  tier: DurationMs,
+): FoundRetryRecord {
   const dueAt = epochMs(Math.max(at + tier, state.notBefore))
-  return { ...placeOf(place), at, state, tier: formatDuration(tier), dueAt }
+  return { ...positionOf(position), at, state, tier: formatDuration(tier), dueAt }
 }

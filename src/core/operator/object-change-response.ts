@@ -1,28 +1,14 @@
 import { assertNever } from '../assert-never.ts'
-import type { ChangeOutcome, ConfigObject, Expected } from '../config-objects/config-objects.ts'
+import type { ChangeOutcome } from '../config-objects/config-objects.ts'
 import type { Precondition } from './etag-precondition.ts'
-import { invalidObject, type ObjectRefusal, objectRefusal } from './object-refusal.ts'
+import { definedInFile, invalidObject, notFound, type ObjectRefusal, objectRefusal } from './object-refusal.ts'
 import type { ObjectChanged } from './objects-api.ts'
 
 /** Seconds after which a client may repeat a change that Kafka did not confirm. */
 const retryAfter = 5
 
-export function expectedBy(precondition: Precondition): Expected {
-  switch (precondition.kind) {
-    case 'version':
-      return { kind: 'version', version: precondition.version }
-    case 'absent':
-      return { kind: 'absent' }
-    case 'exists':
-    case 'none':
-      return { kind: 'any' }
-    default:
-      return assertNever(precondition)
-  }
-}
-
 /** Converts the outcome of a change to the response. */
-export function answerTo(outcome: ChangeOutcome, precondition: Precondition): ObjectChanged | ObjectRefusal {
+export function responseTo(outcome: ChangeOutcome, precondition: Precondition): ObjectChanged | ObjectRefusal {
   switch (outcome.kind) {
     case 'changed':
       return { kind: 'changed', object: outcome.object, created: outcome.created, fields: outcome.changedFields }
@@ -49,7 +35,7 @@ export function answerTo(outcome: ChangeOutcome, precondition: Precondition): Ob
     case 'unavailable':
       return objectRefusal(
         'unavailable',
-        `Hookline could not confirm the change (${outcome.detail}). Hookline may have made the change: read the object before you send the change again.`,
+        `Hookline could not make or confirm the change (${outcome.detail}): read the object before you send the change again, because Hookline may have made it.`,
         { retryAfter },
       )
     default:
@@ -75,21 +61,3 @@ function conflictWith(version: number | undefined, { kind }: Precondition): Obje
     { version },
   )
 }
-
-export const notFound = objectRefusal('not_found', 'There is no object with this id: check the id.')
-
-export const definedInFile = objectRefusal(
-  'defined_in_file',
-  'The configuration file defines this object, so the operator API cannot change it: change it in that file.',
-)
-
-/**
- * Refuses a change without a precondition, because it could overwrite a change that the client has
- * not seen.
- */
-export const preconditionRequired = ({ version }: Pick<ConfigObject, 'version'>): ObjectRefusal =>
-  objectRefusal(
-    'precondition_required',
-    `The change needs the header If-Match, because the object already exists (version ${version}): send the ETag that you have read, or * for any version.`,
-    { version },
-  )

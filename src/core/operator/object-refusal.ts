@@ -1,3 +1,4 @@
+import type { ConfigObject } from '../config-objects/config-objects.ts'
 import { formatPath, maxProblems, type SettingsProblem } from '../settings/settings-problem.ts'
 
 /** Why a request about configuration objects is refused, with the HTTP status. */
@@ -62,4 +63,22 @@ export const invalidObject = (problems: readonly SettingsProblem[]): ObjectRefus
     'invalid_object',
     'The document is not valid, and nothing was changed: correct the problems in the list "problems".',
     { problems: shownProblems(problems) },
+  )
+
+export const notFound = objectRefusal('not_found', 'There is no object with this id: check the id.')
+
+export const definedInFile = objectRefusal(
+  'defined_in_file',
+  'The configuration file defines this object, so the operator API cannot change it: change it in that file.',
+)
+
+/**
+ * Refuses a change without a precondition, because it could overwrite a change that the client has
+ * not seen.
+ */
+export const preconditionRequired = ({ version }: Pick<ConfigObject, 'version'>): ObjectRefusal =>
+  objectRefusal(
+    'precondition_required',
+    `The change needs the header If-Match, because the object already exists (version ${version}): send the ETag that you have read, or * for any version.`,
+    { version },
   )

@@ -3,7 +3,10 @@ import type { OperatorKey } from '../settings/settings.ts'
 
 export type NamedKey = Pick<OperatorKey, 'name' | 'role'>
 
-/** Finds the configured key that a client sent; `undefined` when there is none. */
+/**
+ * Returns the name and role of the operator key that a client sent; `undefined` if the key is not
+ * configured.
+ */
 export type FindOperatorKey = (given: string) => NamedKey | undefined
 
 const digestOf = (text: string): Buffer => Buffer.from(hash('sha256', text), 'hex')

@@ -15,7 +15,10 @@ export interface Session {
   readonly csrfToken: string
 }
 
-/** The operator key of a request, and the session of its cookie. */
+/**
+ * The name and role of the operator key behind a request. `session` is set if a session cookie
+ * authenticated the request.
+ */
 export interface Operator extends NamedKey {
   readonly session?: Session
 }

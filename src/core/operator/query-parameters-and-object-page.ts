@@ -7,7 +7,7 @@ import { type DestinationState, destinationStates, stateOf } from './object-view
 /** Maximum and default number of objects in one page. */
 export const pageLimits = { max: 500, default: 100 } as const
 
-/** Selects the objects of a page. An absent field excludes no object. */
+/** Selects the objects of a page. An absent field does not restrict the objects. */
 export interface ObjectQuery {
   /** Only objects with a higher id. */
   readonly after?: string | undefined
@@ -50,8 +50,8 @@ export function objectQueryOf(given: Given, kind: ConfigObject['kind']): QueryRe
 }
 
 /**
- * Reads the query parameter `dryRun`, which only requests that replace, patch or delete an object
- * have.
+ * Reads the query parameter `dryRun`. Only requests that replace, patch or delete an object accept
+ * it.
  */
 export function dryRunOf(given: Given, method: string): QueryRead<boolean> {
   const problems = [...unknownParameters(given, method === 'POST' ? [] : ['dryRun'])]
@@ -88,8 +88,8 @@ export function timeIn(
 }
 
 /**
- * Returns a problem for each parameter that is unknown or given twice. A misspelled filter would
- * return the wrong objects.
+ * Returns a problem for each parameter that is unknown or given twice. If Hookline ignored a
+ * misspelled filter, the response would contain the wrong objects.
  */
 export function* unknownParameters(given: Given, known: readonly string[]): Generator<ShownProblem> {
   const hint =

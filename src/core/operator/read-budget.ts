@@ -7,7 +7,10 @@ export interface ReadLimits {
   readonly time: number
 }
 
-/** Counts the records that one request reads, and its time, so that it stops at the limits. */
+/**
+ * Counts the records that one request reads, and measures the time, so that the request stops at
+ * its limits.
+ */
 export class ReadBudget {
   readonly #limits: ReadLimits
   readonly #monotonic: () => number
@@ -34,8 +37,8 @@ export class ReadBudget {
   }
 
   /** Returns a new budget with this fraction (0 to 1) of the remaining records and time. */
-  share(part: number): ReadBudget {
-    const records = Math.max(0, this.#limits.records - this.#records) * part
-    return new ReadBudget({ records, time: this.timeLeft * part }, this.#monotonic)
+  share(fraction: number): ReadBudget {
+    const records = Math.max(0, this.#limits.records - this.#records) * fraction
+    return new ReadBudget({ records, time: this.timeLeft * fraction }, this.#monotonic)
   }
 }

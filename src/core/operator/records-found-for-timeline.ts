@@ -1,13 +1,13 @@
 import type { RecordedAttempt } from '../delivery/attempt-details-and-recording-rule.ts'
 import type { DeliveryState } from '../delivery/delivery-state.ts'
-import type { RecordedAttempts } from '../settings/attempts-topic-setting.ts'
+import type { RecordedAttempts } from '../settings/schema-of-attempts-topic.ts'
 import type { EpochMs } from '../time.ts'
-import type { LogPlace } from './dead-letter-view.ts'
+import type { RecordPosition } from './dead-letter-view.ts'
 
 /* The records and facts from which the timeline of a message is computed. */
 
 /** An event of the message on the events topic. */
-export interface FoundEvent extends LogPlace {
+export interface FoundEvent extends RecordPosition {
   /** When the broker appended the event. */
   readonly at: EpochMs
   readonly sourceId: string
@@ -16,11 +16,13 @@ export interface FoundEvent extends LogPlace {
   readonly event?: string | undefined
   readonly receivedAt: EpochMs
   readonly destinations: readonly string[]
-  /** By destination: why it does not get the event in the current configuration. */
+  /**
+   * For each destination that does not get the event with the current configuration: the reason.
+   */
   readonly drops: ReadonlyMap<string, string>
   /**
-   * The destinations for which the dispatchers have processed the event; `done`: all. `undefined`:
-   * the committed offsets could not be read.
+   * The destinations for which the dispatchers have processed the event; `done` means all of them.
+   * `undefined` if the committed offsets could not be read.
    */
   readonly progress: 'done' | readonly string[] | undefined
   /** Whether retention may have removed attempt records that are as old as this event. */
@@ -28,7 +30,7 @@ export interface FoundEvent extends LogPlace {
 }
 
 /** A retry record of the message, which waits for its next attempt. */
-export interface FoundCopy extends LogPlace {
+export interface FoundRetryRecord extends RecordPosition {
   readonly at: EpochMs
   readonly state: DeliveryState
   readonly tier: string
@@ -36,7 +38,7 @@ export interface FoundCopy extends LogPlace {
 }
 
 /** A dead letter of the message. It was neither replayed nor removed. */
-export interface FoundDeadLetter extends LogPlace {
+export interface FoundDeadLetter extends RecordPosition {
   readonly key: string
   readonly at: EpochMs
   readonly destination: string | undefined
@@ -48,11 +50,11 @@ export interface FoundDeadLetter extends LogPlace {
 export interface TimelineInput {
   readonly id: string
   readonly attempts: readonly RecordedAttempt[]
-  readonly copies: readonly FoundCopy[]
+  readonly retryRecords: readonly FoundRetryRecord[]
   readonly deadLetters: readonly FoundDeadLetter[]
   readonly events: readonly FoundEvent[]
   /** Which topics were read far enough back to find all records. */
-  readonly isComplete: { readonly attempts: boolean; readonly copies: boolean; readonly deadLetters: boolean }
+  readonly isComplete: { readonly attempts: boolean; readonly retryRecords: boolean; readonly deadLetters: boolean }
   readonly recorded: RecordedAttempts
   /**
    * The search reads the newest records first. It has read all events and attempt records after

@@ -1,5 +1,5 @@
 import { messageRequestsOf } from '../delivery/requests-for-preview-or-test.ts'
-import type { JsonText } from '../message/json-text.ts'
+import type { JsonText } from '../message/canonical-json-text.ts'
 import type { Message } from '../message/message.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
@@ -24,8 +24,8 @@ export interface NoRequest<Reason extends string> {
 }
 
 /**
- * A preview masks signatures: with one, an operator could send the message in Hookline's name,
- * without an entry in the audit log.
+ * The headers with signatures, which a preview masks. With a signature, an operator could send the
+ * message in Hookline's name, without an entry in the audit log.
  */
 const signatureHeaders = ['X-Signature', 'webhook-signature']
 

@@ -42,8 +42,8 @@ export type KeyRotation =
   | { readonly kind: 'too_many' }
 
 /**
- * Puts a new write key first. `keep`: how many earlier keys stay valid, the newest first;
- * `undefined`: all.
+ * Adds a new write key at the beginning of the list of keys. `keep`: how many of the newest earlier
+ * keys stay valid; `undefined`: all.
  */
 export function rotateKey(
   document: ObjectDocument,

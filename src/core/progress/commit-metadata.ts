@@ -9,19 +9,25 @@ import {
   readLedgerTail,
   resultBytes,
 } from './ledger-in-commit-metadata.ts'
-import { type PartlyDone, partlyDoneBytes, readerOf, readPartlyDone, toPartlyDoneText } from './partly-done-records.ts'
+import {
+  type PartlyDone,
+  partlyDoneBytes,
+  readerOf,
+  readPartlyDone,
+  toPartlyDoneText,
+} from './partly-done-records-in-commit-metadata.ts'
 
 /**
- * The prefix of the bitmap's text. Texts with another prefix, of other tools or versions, are
- * ignored.
+ * The prefix of the text that contains the bitmap of done records. Texts with another prefix, which
+ * other tools or versions wrote, are ignored.
  */
 const prefix = 'd1:'
 const wellFormed = /^d1:[A-Za-z0-9+/]+={0,2}$/
 const lengthLimit = prefix.length + spanLimit / 6
 
 /**
- * Returns a bitmap of the done records from `committed` on, without offsets beyond `spanLimit`.
- * Empty when none remains.
+ * Returns the text of a bitmap of the done records from `committed` on, without offsets beyond
+ * `spanLimit`. The text is empty if no offset remains.
  */
 export function doneAheadText(committed: number, done: Iterable<number>): string {
   const bits = Buffer.alloc(spanLimit / 8)
@@ -77,19 +83,20 @@ export interface EncodedState {
   readonly committed: number
   readonly done: string
   /**
-   * The partly done records that fit into the metadata, and their results. `covered` is the number
-   * of these records.
+   * The encoded bytes of the partly done records that fit into the metadata. `results` are the
+   * encoded results of these records, and `coveredCount` is their number.
    */
   readonly partlyDone: readonly number[]
   readonly results: readonly number[]
-  readonly covered: number
+  readonly coveredCount: number
   /** Offsets of the partly done records that do not fit into the metadata. */
   readonly uncovered: readonly number[]
 }
 
 /**
  * Encodes the state. Reserves the maximum length of the bitmap (`done`), so that a partly done
- * record that fits now still fits later. Unread records have priority (see `partlyDoneBytes`).
+ * record that fits now still fits later. Records that this process has not read yet have priority
+ * (see `partlyDoneBytes`).
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
   const doneText = doneAheadText(committed, done)
@@ -106,20 +113,21 @@ export function encodeState(committed: number, { done, partlyDone, received, res
     done: doneText,
     partlyDone: bytes,
     results: resultOf === undefined ? [] : partlyDoneResults(covered, resultOf),
-    covered: covered.length,
+    coveredCount: covered.length,
     uncovered: partlyDone.filter(record => !coveredSet.has(record)).map(([offset]) => offset),
   }
 }
 
 /**
- * Returns the text of the metadata; `undefined` if the counts of the ledger do not fit. Do not add
- * a third part: earlier versions of Hookline would ignore the whole text.
+ * Returns the text of the metadata: one or two parts, separated by `;`. Returns `undefined` if the
+ * counts of the ledger do not fit. Do not add a third part: earlier versions of Hookline would
+ * ignore the whole text.
  */
 export function metadataOf(
-  { done, partlyDone, results, covered }: EncodedState,
+  { done, partlyDone, results, coveredCount }: EncodedState,
   tail?: LedgerTail,
 ): string | undefined {
-  if (tail === undefined) return covered === 0 ? done : done + separator + toPartlyDoneText(partlyDone)
+  if (tail === undefined) return coveredCount === 0 ? done : done + separator + toPartlyDoneText(partlyDone)
   if (tail.counts.roughBytes > metadataLimit) return undefined
   const text = done + separator + toPartlyDoneText([...partlyDone, ...ledgerTailBytes(tail, results)])
   return text.length > metadataLimit ? undefined : text

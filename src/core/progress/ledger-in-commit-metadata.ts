@@ -1,11 +1,11 @@
 import { type LedgerResult, ledgerResults, readLedgerCounts } from '../ledger/ledger-counts.ts'
 import type { LedgerTail } from '../ledger/partition-ledger.ts'
 import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
-import type { PartlyDone } from './partly-done-records.ts'
+import type { PartlyDone } from './partly-done-records-in-commit-metadata.ts'
 
 /**
- * The version of the ledger tail, which is the ledger in the commit metadata. Other versions are
- * ignored.
+ * The format version of the ledger tail. The tail is the part of a partition's ledger that the
+ * commit metadata contains. A tail with another version is ignored.
  */
 const version = 1
 

@@ -1,7 +1,7 @@
 import { Fifo } from '../collections/fifo.ts'
 import { LedgerCounts, type LedgerEntry, type LedgerResult } from '../ledger/ledger-counts.ts'
+import type { PendingRecord } from '../ledger/ledger-record-chain.ts'
 import { PartitionLedger } from '../ledger/partition-ledger.ts'
-import type { PendingRecord } from '../ledger/write-ledger-record-chain.ts'
 import {
   type CommitState,
   type EncodedState,
@@ -12,9 +12,12 @@ import {
 } from './commit-metadata.ts'
 import { spanLimit } from './commit-metadata-span-limit.ts'
 import { parseResults } from './ledger-in-commit-metadata.ts'
-import type { PartlyDone } from './partly-done-records.ts'
+import type { PartlyDone } from './partly-done-records-in-commit-metadata.ts'
 
-/** Minimum size of a ledger record. Fewer counts stay in the commit metadata while they fit. */
+/**
+ * Minimum size of a ledger record, in bytes. Fewer counts stay in the commit metadata while they
+ * fit.
+ */
 const minRecordBytes = 600
 
 /** What a commit stores for a partition. */
@@ -34,13 +37,13 @@ export interface RecordEntries {
 
 /**
  * Tracks which records of one partition are done, for one assignment. The committed offset must not
- * pass a record in progress. So the metadata lists the done records above it, and the finished
- * destinations of partly done ones.
+ * pass a record in progress. So the commit metadata lists the done records above the committed
+ * offset, and the finished destinations of partly done records.
  */
 export class OffsetTracker {
   /** The added offsets, ascending. The first one is the lowest offset in progress. */
   readonly #offsets = new Fifo<number>()
-  readonly #open = new Set<number>()
+  readonly #inProgress = new Set<number>()
   /** Offsets of records that an earlier owner finished, and that are not read yet. */
   readonly #doneBefore: Set<number>
   /**
@@ -59,8 +62,8 @@ export class OffsetTracker {
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * The state at the last `startLedgerRecord`, which `position` returns when the present state does
-   * not fit into the metadata. `text` is set when Kafka has the ledger record.
+   * The state at the last `startLedgerRecord`. `text` is set when Kafka has the ledger record. From
+   * then on, `position` returns this state if the present one does not fit into the metadata.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
@@ -87,8 +90,8 @@ export class OffsetTracker {
     return this.#received
   }
 
-  get open(): number {
-    return this.#open.size
+  get inProgressCount(): number {
+    return this.#inProgress.size
   }
 
   /** The offset to commit: the lowest offset in progress, or the next offset to read. */
@@ -97,7 +100,7 @@ export class OffsetTracker {
   }
 
   /** The number of offsets that the next owner would read again after a crash. */
-  get span(): number {
+  get offsetSpan(): number {
     return this.#received - this.committable
   }
 
@@ -106,8 +109,8 @@ export class OffsetTracker {
   }
 
   /**
-   * The offset and metadata to commit. An earlier position while the counts of the ledger do not
-   * fit into the metadata: a commit without the counts would lose them.
+   * The offset and metadata to commit. While the counts of the ledger do not fit into the metadata,
+   * this is an earlier position, because a commit without the counts would lose them.
    */
   get position(): CommitPosition {
     const { committed, text } = this.#make()
@@ -125,13 +128,13 @@ export class OffsetTracker {
    * Whether the counts of the ledger fit into the commit metadata. If not, call
    * `startLedgerRecord`.
    */
-  get hasRoom(): boolean {
+  get hasRoomForLedger(): boolean {
     return this.#make().text !== undefined
   }
 
   /**
-   * Whether counts must move to a ledger record: they do not fit, or may not fit at the next
-   * commit.
+   * Whether counts must move to a ledger record, because they do not fit into the commit metadata,
+   * or may not fit at the next commit.
    */
   get isLedgerDue(): boolean {
     const { text } = this.#make()
@@ -140,9 +143,9 @@ export class OffsetTracker {
   }
 
   /**
-   * Starts a ledger record with as many counts as fit. The caller must append it, then call
-   * `ledgerStored` or `ledgerFailed`. Returns `undefined` without counts, or while an earlier
-   * record is being stored.
+   * Creates a ledger record with as many counts as the record can hold. The caller must append it,
+   * then call `ledgerStored` or `ledgerFailed`. Returns `undefined` if the ledger has no counts, or
+   * while an earlier record is being stored.
    */
   startLedgerRecord(): PendingRecord | undefined {
     const ledger = this.#ledger
@@ -176,8 +179,8 @@ export class OffsetTracker {
   }
 
   /**
-   * Discards the counts that no ledger record has, to commit the present offset. Hours before
-   * `exactSince` become incomplete.
+   * Discards the counts that are in no ledger record, so that the present offset can be committed.
+   * The counts of hours before `exactSince` become incomplete.
    */
   discardLedger(exactSince: number): void {
     this.#ledger?.discard(exactSince)
@@ -205,7 +208,7 @@ export class OffsetTracker {
 
   /** Notes that a record in progress is done for one destination, but not for all. */
   partlyDone(offset: number, destination: string, result?: LedgerResult): void {
-    if (!this.#open.has(offset)) return
+    if (!this.#inProgress.has(offset)) return
     if (this.#ledger !== undefined && result !== undefined) this.#noteResult(offset, destination, result)
     const destinations = this.#partlyDone.get(offset)
     if (destinations === undefined) this.#partlyDone.set(offset, [destination])
@@ -215,7 +218,7 @@ export class OffsetTracker {
 
   /** Whether this process or an earlier owner has finished the record at an offset. */
   isDone(offset: number): boolean {
-    return offset < this.#received ? !this.#open.has(offset) : this.#doneBefore.has(offset)
+    return offset < this.#received ? !this.#inProgress.has(offset) : this.#doneBefore.has(offset)
   }
 
   /**
@@ -231,7 +234,7 @@ export class OffsetTracker {
       this.#passDone()
       return false
     }
-    this.#open.add(offset)
+    this.#inProgress.add(offset)
     return true
   }
 
@@ -240,7 +243,7 @@ export class OffsetTracker {
    * @throws RangeError when the record is not in progress
    */
   done(offset: number, counted?: RecordEntries): void {
-    if (!this.#open.delete(offset)) throw new RangeError(`offset ${offset} is done, but was not in progress`)
+    if (!this.#inProgress.delete(offset)) throw new RangeError(`offset ${offset} is done, but was not in progress`)
     this.#partlyDone.delete(offset)
     this.#results.delete(offset)
     this.#made = undefined
@@ -260,7 +263,7 @@ export class OffsetTracker {
 
   #passDone(): void {
     let lowest = this.#offsets.peek()
-    while (lowest !== undefined && !this.#open.has(lowest)) {
+    while (lowest !== undefined && !this.#inProgress.has(lowest)) {
       this.#offsets.shift()
       lowest = this.#offsets.peek()
     }
@@ -287,7 +290,7 @@ export class OffsetTracker {
     return this.#made
   }
 
-  /** Moves to the ledger the entries of `#farAhead` for offsets below `from` + `spanLimit`. */
+  /** Moves the entries of `#farAhead` for offsets below `from` + `spanLimit` to the ledger. */
   #addFarAhead(from: number): void {
     for (const [offset, { hour, entries }] of this.#farAhead) {
       if (offset - from >= spanLimit) continue
@@ -303,7 +306,7 @@ export class OffsetTracker {
   #partly(from: number): readonly PartlyDone[] {
     if (this.#partlyDone.size === 0) return none
     for (const offset of this.#partlyDone.keys())
-      if (offset < from || (offset < this.#received && !this.#open.has(offset))) {
+      if (offset < from || (offset < this.#received && !this.#inProgress.has(offset))) {
         this.#partlyDone.delete(offset)
         this.#results.delete(offset)
       }
@@ -312,10 +315,10 @@ export class OffsetTracker {
 
   *#doneAhead(): Iterable<number> {
     yield* this.#doneBefore
-    let left = this.#offsets.length - this.#open.size
+    let left = this.#offsets.length - this.#inProgress.size
     for (const offset of this.#offsets) {
       if (left === 0) return
-      if (this.#open.has(offset)) continue
+      if (this.#inProgress.has(offset)) continue
       left--
       yield offset
     }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import { keysAt, meaningAt } from './json-schema.ts'
+import { keysAt, meaningAt } from './configuration-json-schema.ts'
 import { adviceAt, adviceOnName } from './key-and-name-hints.ts'
-import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
+import { type Configuration, type ConfigurationInput, configuration } from './schema-of-configuration.ts'
 import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
 
 /** Values from environment variables: formatted path → names of the variables. */
@@ -53,10 +53,10 @@ export function checkAgainstSchema(input: unknown, substituted: Substituted): Sc
  */
 function truncateList(root: unknown, issue: Issue, excess: SettingsProblem[]): boolean {
   if (issue.code !== 'too_big' || issue.origin !== 'array') return false
-  const most = Number(issue.maximum)
-  const path = [...(issue.path as Path), most]
+  const maximum = Number(issue.maximum)
+  const path = [...(issue.path as Path), maximum]
   excess.push({ path, message: issue.message, hint: meaningAt(path) })
-  ;(valueAt(root, issue.path as Path) as unknown[]).length = most
+  ;(valueAt(root, issue.path as Path) as unknown[]).length = maximum
   return true
 }
 
@@ -85,15 +85,15 @@ export const listIn = (text: string): readonly string[] | undefined =>
 
 interface Variables {
   readonly names: readonly string[]
-  /** Whether the variables contain a whole list, and the value is one of its entries. */
-  readonly haveList: boolean
+  /** Whether the variables contain a whole list, and the value at the path is one entry of it. */
+  readonly containWholeList: boolean
 }
 
-/** The variables that contain the value at a path. */
+/** Returns the environment variables from which the value at a path comes, if any. */
 function variablesOf(path: Path, substituted: Substituted): Variables | undefined {
-  const haveList = typeof path.at(-1) === 'number' && substituted.has(formatPath(path.slice(0, -1)))
-  const names = substituted.get(formatPath(haveList ? path.slice(0, -1) : path))
-  return names && { names, haveList }
+  const containWholeList = typeof path.at(-1) === 'number' && substituted.has(formatPath(path.slice(0, -1)))
+  const names = substituted.get(formatPath(containWholeList ? path.slice(0, -1) : path))
+  return names && { names, containWholeList }
 }
 
 function place(root: unknown, path: Path, value: unknown): void {
@@ -154,7 +154,7 @@ const nouns: Readonly<Record<string, string>> = {
  */
 const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 
-/** The error message for a value, unless the schema has one. It never contains the value. */
+/** The error message for a value if the schema defines none. It never contains the value. */
 export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted = new Map()): string {
   if (issue.input === undefined) return 'is missing'
   if (issue.input === null) return 'has no value'
@@ -163,8 +163,8 @@ export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted =
       const variables = variablesOf((issue.path ?? []) as Path, substituted)
       const type = wanted[issue.expected] ?? issue.expected
       if (variables === undefined) return `must be ${type}, not ${nounOf(issue.input)}`
-      const { names, haveList } = variables
-      return `must be ${type}, but ${haveList ? 'an entry' : 'the value'} of ${names.map(name => `\${${name}}`).join(' and ')} is not ${type}`
+      const { names, containWholeList } = variables
+      return `must be ${type}, but ${containWholeList ? 'an entry' : 'the value'} of ${names.map(name => `\${${name}}`).join(' and ')} is not ${type}`
     }
     case 'invalid_union':
       if (issue.input === '') return 'must not be empty'

@@ -1,4 +1,4 @@
-import { refuseSigningKey } from '../signing/signing-key.ts'
+import { refuseSigningKey } from '../signing/ed25519-signing-key.ts'
 import type { Rule, WellFormed } from './configuration-rule.ts'
 import type { FileContents } from './named-files-and-content-problems.ts'
 import { type Path, type SettingsProblem, valueAt } from './settings-problem.ts'

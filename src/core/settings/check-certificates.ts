@@ -55,8 +55,8 @@ const minRsaBits = 2_048
 const maxRsaBits = 4_096
 
 function refuseSize(bits: number | undefined, [section]: Path): Objection | undefined {
-  const most = section === 'destinations' ? maxRsaBits : Number.POSITIVE_INFINITY
-  const isRefused = bits !== undefined && (bits < minRsaBits || bits > most)
+  const maximum = section === 'destinations' ? maxRsaBits : Number.POSITIVE_INFINITY
+  const isRefused = bits !== undefined && (bits < minRsaBits || bits > maximum)
   const range = section === 'destinations' ? `${minRsaBits} to ${maxRsaBits}` : `at least ${minRsaBits}`
   const hint = `use an RSA key of ${range} bits, or an EC key`
   return isRefused ? { message: `is an RSA key of ${bits} bits`, hint } : undefined
@@ -70,7 +70,8 @@ interface Given {
 }
 
 /**
- * Returns the text at a path, or in the file of the key `…File`; `undefined` when neither is set.
+ * Returns the text of the configuration key at `path`, or the content of the file that the key with
+ * the suffix `File` names, for example `certFile`. `undefined` when neither key is set.
  */
 function givenAt(path: Path, holds: FileKind, config: WellFormed, files: FileContents): Given | undefined {
   const own = valueAt(config, path)

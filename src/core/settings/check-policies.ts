@@ -2,9 +2,9 @@ import { fixedTiers } from '../fixed-retry-tiers.ts'
 import { type DurationMs, durationMs, formatDuration } from '../time.ts'
 import { refuseSchedule } from './check-schedule-and-listeners.ts'
 import type { Rule } from './configuration-rule.ts'
-import { policy } from './destination-policy.ts'
 import { type DeliveryRules, effectivePolicy } from './effective-policy.ts'
-import { delivery } from './schema.ts'
+import { delivery } from './schema-of-configuration.ts'
+import { policy } from './schema-of-destination-policy.ts'
 import type { DestinationPolicy } from './settings.ts'
 
 /**

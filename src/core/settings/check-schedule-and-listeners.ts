@@ -1,15 +1,18 @@
 import { countWithNoun } from '../count-with-noun.ts'
 import { durationMs, formatDuration, readableDuration } from '../time.ts'
+import { meaningAt } from './configuration-json-schema.ts'
 import type { Rule } from './configuration-rule.ts'
-import { defaultListen } from './http-server-settings.ts'
-import { meaningAt } from './json-schema.ts'
-import { delivery } from './schema.ts'
+import { delivery } from './schema-of-configuration.ts'
+import { defaultListen } from './schema-of-http-servers.ts'
 import type { DeliverySettings } from './settings.ts'
 import type { SettingsProblem } from './settings-problem.ts'
 import { parseHostPort } from './value-types.ts'
 
-/** The maximum values of `delivery.timeout` and `delivery.window`, used if these keys are wrong. */
-const longest = { timeout: durationMs(5_000), window: durationMs(4 * 3_600_000) }
+/**
+ * The maximum values of `delivery.timeout` and `delivery.window`. `scheduleFitsWindow` replaces an
+ * invalid value by its maximum to check the other keys.
+ */
+const maxDurations = { timeout: durationMs(5_000), window: durationMs(4 * 3_600_000) }
 
 /** Checks that all retries fit into the retry window. */
 export const scheduleFitsWindow: Rule = config => {
@@ -22,7 +25,7 @@ export const scheduleFitsWindow: Rule = config => {
     const key = (['timeout', 'window'] as const).find(name => refusal.startsWith(`${name} `))
     const path = ['delivery', key ?? 'schedule']
     problems.push({ path, message: refusal.replace(/^(timeout|window|schedule) /, ''), hint: meaningAt(path) })
-    judged = key && { ...judged, [key]: longest[key] }
+    judged = key && { ...judged, [key]: maxDurations[key] }
   }
   return problems
 }
@@ -46,7 +49,7 @@ export const distinctListeners: Rule = config => {
     .map(([name, other]) => {
       const [at, first] = given(name) === undefined ? [other, name] : [name, other]
       const both = given(name) !== undefined && given(other) !== undefined
-      const message = `is also the address of the ${first} listener`
+      const message = `conflicts with the ${first} listener: both would use the same address and port`
       return { path: [at, 'listen'], message, hint: 'use another port', ...(both && { first: [first, 'listen'] }) }
     })
 }
@@ -60,17 +63,19 @@ function isSamePlace(a: Place, b: Place): boolean {
 }
 
 /**
- * Returns why a schedule is not allowed, with the wrong key first; `undefined` when it is allowed.
+ * Returns why these settings are not allowed, in a text that begins with the wrong key. Returns
+ * `undefined` if they are allowed.
  */
 export function refuseSchedule(
   delivery: Pick<DeliverySettings, 'schedule' | 'timeout' | 'window'>,
 ): string | undefined {
   const { schedule, timeout, window } = delivery
-  if (timeout <= 0 || timeout > longest.timeout) {
-    return `timeout must be more than 0 and at most ${formatDuration(longest.timeout)}, not ${formatDuration(timeout)}`
+  if (timeout <= 0 || timeout > maxDurations.timeout) {
+    const max = formatDuration(maxDurations.timeout)
+    return `timeout must be more than 0 and at most ${max}, not ${formatDuration(timeout)}`
   }
-  if (window > longest.window) {
-    return `window must be at most ${formatDuration(longest.window)}, not ${formatDuration(window)}`
+  if (window > maxDurations.window) {
+    return `window must be at most ${formatDuration(maxDurations.window)}, not ${formatDuration(window)}`
   }
   if (schedule.some(wait => wait <= 0)) return 'schedule must not contain a wait of 0'
   const shorter = schedule.findIndex((wait, index) => wait < (schedule[index - 1] ?? 0))
@@ -86,6 +91,6 @@ export function refuseSchedule(
   return (
     `schedule does not fit into the retry window of ${formatDuration(window)}: ` +
     `the waits (${readableDuration(durationMs(waits))}) and ${attempts} can take ${readableDuration(needed)}; ` +
-    `remove or shorten waits${needed > longest.window ? '' : ', or raise "window"'}`
+    `remove or shorten waits${needed > maxDurations.window ? '' : ', or raise "window"'}`
   )
 }

@@ -1,4 +1,4 @@
-import { propertyOf } from '../message/audience-trait-name.ts'
+import { traitNameOf } from '../message/audience-trait-name.ts'
 import { type Rule, repeated, type WellFormed } from './configuration-rule.ts'
 import { adviceOnName } from './key-and-name-hints.ts'
 import { maxProblems, type Path, type SettingsProblem } from './settings-problem.ts'
@@ -31,23 +31,23 @@ export const distinctProperties: Rule = config => {
     const name = audience?.name
     if (name === undefined) return []
     const path: Path = ['audiences', 'list', index, 'name']
-    const property = propertyOf(name)
-    if (property === undefined) {
+    const traitName = traitNameOf(name)
+    if (traitName === undefined) {
       const message = 'must contain a letter or digit, because Hookline makes the name of the trait from this name'
       return [{ path, message, hint: 'for example, "First time buyers" becomes the trait "first_time_buyers"' }]
     }
-    const taken = first.get(property)
-    if (taken === undefined) first.set(property, { name, path })
+    const taken = first.get(traitName)
+    if (taken === undefined) first.set(traitName, { name, path })
     // `uniqueNames` already reports two audiences of the same name.
     if (taken === undefined || taken.name === name) return []
-    const message = `results in the trait name ${property}, which another audience already has`
+    const message = `results in the trait name ${traitName}, which another audience already has`
     return [{ path, message, hint: 'use names that differ in more than case or separators', first: taken.path }]
   })
 }
 
 /**
- * Checks that the webhooks of a destination have different labels: the id or, without it, the
- * position.
+ * Checks that the webhooks of a destination have different labels. The label of a webhook is its id
+ * or, without an id, its position.
  */
 export const uniqueWebhookLabels: Rule = config =>
   (config.destinations ?? []).flatMap((destination, index) => {
@@ -56,33 +56,33 @@ export const uniqueWebhookLabels: Rule = config =>
       path: ['destinations', index, 'webhooks', position, 'id'],
       name: webhook?.id ?? String(position),
     }))
-    // The position of a webhook can equal the id of another one. `repeated` reports the later of
-    // two equal entries, so the ids come last, because users can change ids.
+    // The position of one webhook can equal the id of another. `repeated` reports the later of two
+    // equal entries. Users can change only the id, so the ids come last.
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )
     return repeated(
       [...made!, ...given!],
-      'is also the id of another webhook of this destination, or the position (counted from 0) of one without an id',
+      'is also the label (the id or, without an id, the position from 0) of another webhook of this destination',
     )
   })
 
 export const knownNames: Rule = config => {
   const [sources, destinations] = [knownIds(config, 'sources'), knownIds(config, 'destinations')]
-  const references = referencesAdvisedOn(maxProblems)
+  const checkReferences = createReferenceCheck(maxProblems)
   return [
     ...(config.destinations ?? []).flatMap((destination, index) =>
-      references(sources, ['destinations', index, 'sources'], destination?.sources),
+      checkReferences(sources, ['destinations', index, 'sources'], destination?.sources),
     ),
     ...(config.audiences?.list ?? []).flatMap((audience, index) =>
-      references(destinations, ['audiences', 'list', index, 'destinations'], audience?.destinations),
+      checkReferences(destinations, ['audiences', 'list', index, 'destinations'], audience?.destinations),
     ),
     ...(typeof config.destinationsFrom === 'object' ? config.destinationsFrom : []).flatMap((directory, index) =>
-      references(sources, ['destinationsFrom', index, 'sources'], directory?.sources),
+      checkReferences(sources, ['destinationsFrom', index, 'sources'], directory?.sources),
     ),
     // `canary` and `notices` name one destination, so their paths have no index.
     ...(['canary', 'notices'] as const).flatMap(key =>
-      references(destinations, [], [config[key]?.destination]).map(problem => ({
+      checkReferences(destinations, [], [config[key]?.destination]).map(problem => ({
         ...problem,
         path: [key, 'destination'],
       })),
@@ -93,15 +93,15 @@ export const knownNames: Rule = config => {
 interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
-   * The ids; `undefined` when not all ids are known, for example because one in the configuration
-   * is invalid, or because a config topic exists.
+   * The ids; `undefined` if not all ids are known, because an id in the configuration is invalid,
+   * the list is missing, or a config topic exists, which may contain more ids.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**
    * Whether destinations also come from the files of `destinationsFrom`. The owners of these files
-   * may remove a destination, so an unknown id is reported, but the configuration is used.
+   * may remove a destination. So Hookline reports an unknown id, but still uses the configuration.
    */
-  readonly areOthers: boolean
+  readonly mayBeInOtherFiles: boolean
 }
 
 function knownIds(config: WellFormed, list: List): KnownIds {
@@ -111,31 +111,31 @@ function knownIds(config: WellFormed, list: List): KnownIds {
   return {
     noun: list === 'sources' ? 'source' : 'destination',
     ids: isWhole ? new Set(names.filter(name => name !== undefined)) : undefined,
-    areOthers: list === 'destinations' && config.destinationsFrom !== undefined,
+    mayBeInOtherFiles: list === 'destinations' && config.destinationsFrom !== undefined,
   }
 }
 
 /**
- * Returns a function that checks a list of ids. Only the first `left` unknown ids get a suggestion,
- * because a suggestion needs a comparison with all known ids.
+ * Returns a function that checks a list of ids. Only the first `remainingSuggestions` unknown ids
+ * get a suggestion, because a suggestion needs a comparison with all known ids.
  */
-function referencesAdvisedOn(left: number) {
+function createReferenceCheck(remainingSuggestions: number) {
   const nearest = (name: string | undefined, ids: KnownIds['ids'], otherwise: string): string =>
     // The hint does not list all ids, because a syntax error can turn secrets into ids.
-    left-- > 0 ? adviceOnName(name, [...(ids ?? [])], otherwise) : otherwise
+    remainingSuggestions-- > 0 ? adviceOnName(name, [...(ids ?? [])], otherwise) : otherwise
 
-  return ({ noun, ids, areOthers }: KnownIds, path: Path, names: readonly (string | undefined)[] = []) => {
+  return ({ noun, ids, mayBeInOtherFiles }: KnownIds, path: Path, names: readonly (string | undefined)[] = []) => {
     const entries = names.map((name, index) => ({ path: [...path, index], name }))
     const unknown = entries.filter(({ name }) => name !== undefined && ids?.has(name) === false)
     return [
       ...repeated(entries, 'is listed twice'),
       ...unknown.map((entry): SettingsProblem => {
         const otherwise = `use the id of a configured ${noun}`
-        const restored = areOthers
+        const restored = mayBeInOtherFiles
           ? ', or restore the file of this destination in a directory of "destinationsFrom"'
           : ''
         const hint = nearest(entry.name, ids, `${otherwise}${restored}`)
-        return { path: entry.path, message: `no ${noun} has this id`, hint, leavesFileUsable: areOthers }
+        return { path: entry.path, message: `no ${noun} has this id`, hint, leavesFileUsable: mayBeInOtherFiles }
       }),
     ]
   }

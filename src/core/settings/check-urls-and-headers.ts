@@ -70,7 +70,7 @@ export const allowedTargets: Rule = (config, files) => {
   })
 }
 
-/** Checks with `network.httpsOnly` that no URL begins with http://. */
+/** If `network.httpsOnly` is true, checks that no URL begins with http://. */
 export const httpsUrls: Rule = (config, files) =>
   config.network?.httpsOnly === true
     ? everyTarget(config, files)

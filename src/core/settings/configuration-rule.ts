@@ -1,6 +1,6 @@
 import type { Pruned } from './check-against-schema.ts'
 import type { FileContents } from './named-files-and-content-problems.ts'
-import type { ConfigurationInput } from './schema.ts'
+import type { ConfigurationInput } from './schema-of-configuration.ts'
 import type { Path, SettingsProblem } from './settings-problem.ts'
 
 export type WellFormed = Pruned<ConfigurationInput>

@@ -5,12 +5,13 @@ import { type DurationMs, durationMs } from '../time.ts'
 export type DeliveryRules = Pick<DeliverySettings, 'timeout' | 'schedule' | 'window' | 'ordering'>
 
 /**
- * Returns the settings of a destination. Its policy has precedence, but the global timeout and
- * window are maximums: they may have been lowered since the policy was checked.
+ * Returns the delivery settings of a destination. The values of its policy have precedence. But the
+ * global timeout and window limit these values, because an operator may have lowered the global
+ * values since the check of the policy.
  */
 export function effectivePolicy(own: DestinationPolicy | undefined, global: DeliveryRules): DeliveryRules {
   const { timeout, schedule, window, ordering } = own ?? none
-  // A shortcut, because this runs for each delivery.
+  // A shortcut, because this function runs for each delivery.
   if ((timeout ?? schedule ?? window ?? ordering) === undefined) return global
   return {
     timeout: shorter(timeout, global.timeout),

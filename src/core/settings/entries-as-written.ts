@@ -2,16 +2,16 @@ import type { WellFormed } from './configuration-rule.ts'
 
 type List = 'sources' | 'destinations'
 
-/** The configuration keys that rules for single sources and destinations read. */
+/** The top-level keys whose values the checks of a single source or destination need. */
 const contextKeys = ['network', 'delivery', 'payload', 'traces'] as const satisfies (keyof WellFormed)[]
 
 export type EntryContext = Pick<WellFormed, (typeof contextKeys)[number]>
 
 /**
- * The entries as written in the file. The fields are private, because neither JSON nor a log line
- * may show their secrets.
+ * The sources and destinations as written in the configuration file. The fields are private,
+ * because neither JSON nor a log line may show the secrets.
  */
-export class GivenEntries {
+export class EntriesAsWritten {
   readonly #config: WellFormed
   readonly #entries: Readonly<Record<List, ReadonlyMap<string, object>>>
 
@@ -26,15 +26,18 @@ export class GivenEntries {
     return Object.fromEntries(contextKeys.map(key => [key, this.#config[key]]))
   }
 
-  /** The entry with this id, including its secrets; `undefined` when the file has none. */
+  /**
+   * The entry with this id, including its secrets; `undefined` if the file has no entry with this
+   * id.
+   */
   entry(list: List, id: string): object | undefined {
     const entry = this.#entries[list].get(id)
     return entry && (withPlainNames(entry) as object)
   }
 
-  /** Returns these entries without some destinations. */
-  without(destinations: ReadonlySet<string>): GivenEntries {
-    return new GivenEntries(this.#config, destinations)
+  /** Returns a copy without the destinations whose ids are in `destinations`. */
+  without(destinations: ReadonlySet<string>): EntriesAsWritten {
+    return new EntriesAsWritten(this.#config, destinations)
   }
 }
 
@@ -44,8 +47,9 @@ const byId = (
   new Map(entries.flatMap(entry => (entry?.id === undefined ? [] : [[entry.id, entry] as const])))
 
 /**
- * Restores file names as the user wrote them: removes the mark (directory number and NUL) that
- * Hookline adds in files of `destinationsFrom`. No other text begins with this mark.
+ * Restores file names as the user wrote them. If a file of `destinationsFrom` names another file,
+ * Hookline puts a mark (directory number and NUL) before the name. No other text begins with this
+ * mark.
  */
 function withPlainNames(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/^\d+\0/, '')

@@ -1,4 +1,4 @@
-import { keyNames, keysAt, meaningAt } from './json-schema.ts'
+import { keyNames, keysAt, meaningAt } from './configuration-json-schema.ts'
 import { maskedKey, type Path } from './settings-problem.ts'
 
 /**
@@ -6,7 +6,7 @@ import { maskedKey, type Path } from './settings-problem.ts'
  * letter in a name of two to five), and case does not matter.
  */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
-  // Comparing a long text would take long, and it is not a misspelled name.
+  // A long text is not a misspelled name, and comparing it would take long.
   if (typed.length > 64) return undefined
   const limit = typed.length < 2 ? 0 : Math.max(1, Math.floor(typed.length / 3))
   const near = names
@@ -17,7 +17,7 @@ export function nearestName(typed: string, names: readonly string[]): string | u
 }
 
 /**
- * The edit distance from `a` to `b`: inserted, deleted, replaced and swapped letters
+ * The edit distance from `a` to `b`: the number of inserted, deleted, replaced and swapped letters
  * (Damerau-Levenshtein).
  */
 function distanceOf(a: string, b: string): number {

@@ -2,9 +2,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { parseEncryptionKey } from '../encryption-key.ts'
 import type { Objection } from '../invalid-value-objection.ts'
 import { refuseUrl } from '../network/url.ts'
-import { refuseSigningKey } from '../signing/signing-key.ts'
+import { refuseSigningKey } from '../signing/ed25519-signing-key.ts'
 import type { Pruned } from './check-against-schema.ts'
-import type { ConfigurationInput } from './schema.ts'
+import type { ConfigurationInput } from './schema-of-configuration.ts'
 import type { ServiceName } from './service-names.ts'
 import { type Path, valueAt } from './settings-problem.ts'
 import { type FileKind, fileSettings, matchingPaths } from './settings-that-name-files.ts'
@@ -51,7 +51,7 @@ const owners: Readonly<Record<string, readonly ServiceName[]>> = {
   sources: ['collector'],
   collector: ['collector'],
   operator: ['operator'],
-  // The operator service sends test messages, and publishes public keys.
+  // The operator service needs these files to send test messages and to publish public keys.
   destinations: ['dispatcher', 'operator'],
   network: ['dispatcher', 'operator'],
 }
@@ -93,7 +93,7 @@ export function secretFrom(name: string | undefined, files: FileContents): strin
   return content?.kind === 'read' ? secretIn(content.text) || undefined : undefined
 }
 
-/** Why the content of a file is not usable; `undefined` when it is. */
+/** Why the content of a file is not usable; `undefined` if the content is usable or not needed. */
 export function contentProblem(content: NamedFileState | undefined, holds: FileKind): Objection | undefined {
   if (content === undefined) throw new Error('a file that the configuration names has not been read')
   if (content.kind === 'not_needed') return undefined
@@ -126,7 +126,10 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
   }
 }
 
-/** OpenSSL also reads the labels TRUSTED and X509. */
+/**
+ * Matches the position after each PEM certificate. OpenSSL also reads certificates with the labels
+ * TRUSTED and X509.
+ */
 const afterCertificate = /(?<=-----END (?:TRUSTED |X509 )?CERTIFICATE-----[^\n]*\n)/
 
 /**
@@ -143,7 +146,8 @@ function refuseCertificates(text: string): Objection | undefined {
   const rest = parts.at(-1)!.includes('CERTIFICATE-----') ? '' : parts.pop()!
   const bad = parts.findIndex(part => !parses(() => new X509Certificate(part)))
   if (bad < 0) {
-    // The parser ignores text after the first certificate, so `rest` is put before a certificate.
+    // The parser ignores text after the first certificate. To check `rest`, place it in front of a
+    // certificate, and parse both together.
     if (parses(() => new X509Certificate(`${rest}\n${parts[0]}`))) return undefined
     const hint = 'remove this text; if it is a private key, copy the whole key again'
     return { message: 'has text after its last PEM certificate, and this text cannot be parsed', hint }

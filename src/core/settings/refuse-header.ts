@@ -31,8 +31,8 @@ const maxValueBytes = 4_096
 const maxBytesOfAll = 8_192
 
 /**
- * Returns why a static header is not allowed. The text contains no value, and only reserved names,
- * because a syntax error can turn a credential into a name.
+ * Returns why a static header is not allowed. The returned text never contains the value. It
+ * contains the name only if the name is reserved: a syntax error can turn a credential into a name.
  */
 export function refuseHeader(name: string, value: string): Objection | undefined {
   const lower = name.toLowerCase()
@@ -52,7 +52,7 @@ export function refuseHeader(name: string, value: string): Objection | undefined
     const hint = 'use only tabs, spaces, visible ASCII characters, and the characters 0x80 to 0xff of Latin-1'
     return { message, hint }
   }
-  // One byte per character, because the value has matched `fieldValue`.
+  // The value has one byte per character, because it matches `fieldValue`.
   if (value.length > maxValueBytes) {
     const message = `the value of this header is ${value.length} bytes long, the maximum is ${maxValueBytes}`
     return { message, hint: 'use a shorter value' }
@@ -61,8 +61,8 @@ export function refuseHeader(name: string, value: string): Objection | undefined
 }
 
 /**
- * Returns an objection if the headers of a webhook, which passed `refuseHeader`, are too large
- * together.
+ * Returns an objection if the headers of a webhook are too large together. Each header must have
+ * passed `refuseHeader` before.
  */
 export function refuseHeaders(headers: Readonly<Record<string, string>>): Objection | undefined {
   let bytes = 0

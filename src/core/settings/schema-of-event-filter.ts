@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { callTypes } from '../message/message.ts'
 import { oneOf, withMessage } from './value-types.ts'
 
-/** The free-form parts of a message whose values a path can select. */
+/** The free-form parts of a message. The `path` of a condition can select a value in them. */
 export const pathParts = ['properties', 'traits', 'context'] as const
-/** The fields of a message that a path can select. */
+/** The fields of a message that the `path` of a condition can select. */
 export const pathFields = [
   'type',
   'userId',
@@ -97,7 +97,7 @@ export const filter = z
       })
       .optional()
       .describe(
-        'Only the messages of some users pass. Every process selects the same users, also after a restart. For each destination, Hookline selects different users.',
+        'Only the messages of some users pass. Every process selects the same users, also after a restart. The selection differs between destinations, even with the same `percent`.',
       ),
   })
   .optional()

@@ -1,6 +1,6 @@
 /**
- * Whether every client can send a write key: in HTTP Basic a colon ends it, and headers transport
- * only printable ASCII.
+ * Whether every client can send a write key. In HTTP Basic, a colon would end the key. Headers
+ * transport only printable ASCII, and lose spaces at the beginning and the end.
  */
 export const isSendable = (writeKey: string): boolean =>
   /^[\x20-\x39\x3b-\x7e]+$/.test(writeKey) && writeKey.trim() === writeKey

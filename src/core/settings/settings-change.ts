@@ -19,22 +19,23 @@ export const liveKeys = [
 
 export interface SettingsChange {
   readonly live: readonly SettingsKey[]
-  /** Named as in the configuration file. */
+  /** Changed keys that need a restart to apply, named as in the configuration file. */
   readonly needRestart: readonly string[]
 }
 
 /**
- * The settings that a reload replaces. `excluded` and `given` are not keys of the configuration.
+ * The settings that a reload replaces. `excluded` and `entriesAsWritten` are not keys of the
+ * configuration: Hookline derives them from the files that it reads.
  */
-const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded', 'given']
+const replacedOnReload: readonly SettingsKey[] = [...liveKeys, 'excluded', 'entriesAsWritten']
 
-/** The keys of the file from which these settings are computed. */
+/** Settings that are not top-level keys of the file, with the key of the file that sets them. */
 const nameInFile: Partial<Record<SettingsKey, string>> = {
   operatorListen: 'operator.listen',
   configTopic: 'operator.encryptionKeyFile',
 }
 
-const isLive = (key: SettingsKey): boolean => swapped.includes(key)
+const isLive = (key: SettingsKey): boolean => replacedOnReload.includes(key)
 
 /**
  * The top-level keys that differ, by whether the change applies without a restart.
@@ -47,8 +48,8 @@ export function changeBetween(
   services: ReadonlySet<ServiceName> = everyService,
 ): SettingsChange {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)] as SettingsKey[])
-  // `given` changes only together with `sources` or `destinations`.
-  const changed = [...keys].filter(key => key !== 'given' && !isSameValue(before[key], after[key]))
+  // `entriesAsWritten` changes only together with `sources` or `destinations`.
+  const changed = [...keys].filter(key => key !== 'entriesAsWritten' && !isSameValue(before[key], after[key]))
   // Only the operator service uses its listen address.
   const needRestart = changed.filter(key => !isLive(key) && (key !== 'operatorListen' || services.has('operator')))
   return {
@@ -57,9 +58,12 @@ export function changeBetween(
   }
 }
 
-/** The settings `before` with the live keys of `after`. */
+/**
+ * Returns `before` with the values of `after` for the settings that a reload replaces without a
+ * restart (`replacedOnReload`).
+ */
 export function withLiveSettings(before: Settings, after: Settings): Settings {
-  return { ...before, ...Object.fromEntries(swapped.map(key => [key, after[key]])) }
+  return { ...before, ...Object.fromEntries(replacedOnReload.map(key => [key, after[key]])) }
 }
 
 /** Deep equality; secrets are compared by value. */

@@ -8,8 +8,8 @@ interface Wrong {
   /** Set when the key is wrong, not its value. */
   readonly at?: 'key'
   /**
-   * True if the problem does not make the whole file unusable, because the owner of a
-   * `destinationsFrom` directory can cause the problem.
+   * True if the owner of a `destinationsFrom` directory can cause the problem. Hookline then uses
+   * the file despite the problem. Any other problem makes the whole file unusable.
    */
   readonly leavesFileUsable?: boolean
 }
@@ -26,7 +26,8 @@ export type SettingsProblem = Wrong & Help
 export const maxProblems = 100
 
 /**
- * Printed in place of a path. No path equals it, because `formatPath` quotes a key with a space.
+ * Printed in place of the path if a problem concerns the whole file. No formatted path equals this
+ * text, because `formatPath` quotes a key that contains a space.
  */
 export const wholeFile = 'the file'
 

@@ -3,10 +3,14 @@ import type { Path } from './settings-problem.ts'
 export type FileKind = 'secret' | 'url' | 'certificates' | 'key' | 'signing_key' | 'encryption_key'
 
 /**
- * Whether the same key without `File` exists. `required`: one of the two keys must be set if their
- * mapping exists. `paired`: one must be set if a user name or password is set.
+ * Whether a key that names a file, for example `urlFile`, has a variant for the value as text, for
+ * example `url`.
+ * - `none`: it has no variant.
+ * - `optional`: it has a variant, and both keys may be absent.
+ * - `required`: one of the two keys must be set if the mapping that contains them exists.
+ * - `paired`: one of the two keys must be set if a user name or password is set.
  */
-type Text = 'none' | 'optional' | 'required' | 'paired'
+type TextVariant = 'none' | 'optional' | 'required' | 'paired'
 
 /**
  * Every setting that names a file, or a list of files. In a path, `*` matches each index or key.
@@ -34,9 +38,11 @@ export const fileSettings = [
   ['destinations.*.tls.caFile', 'certificates', 'optional'],
   ['destinations.*.webhooks.*.urlFile', 'url', 'required'],
   ['destinations.*.webhooks.*.headers.*.file', 'secret', 'none'],
-] as const satisfies readonly (readonly [path: string, holds: FileKind, text: Text])[]
+] as const satisfies readonly (readonly [path: string, holds: FileKind, text: TextVariant])[]
 
-/** The settings that can also be set as text, with the paths of their texts. */
+/**
+ * The settings in `fileSettings` that can also be set as text. `path` names the key of the text.
+ */
 export const textSettings = fileSettings.flatMap(([path, holds, text]) =>
   text === 'none' ? [] : [{ path: path.replace(/File$/, ''), holds, need: text }],
 )

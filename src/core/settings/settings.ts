@@ -1,8 +1,8 @@
 import type { TlsIdentity } from '../network/tls-identity.ts'
 import type { Secret } from '../secret.ts'
 import type { EpochMs } from '../time.ts'
-import type { GivenEntries } from './entries-as-written.ts'
-import type { Configuration } from './schema.ts'
+import type { EntriesAsWritten } from './entries-as-written.ts'
+import type { Configuration } from './schema-of-configuration.ts'
 import type { FilterSettings } from './schema-of-event-filter.ts'
 
 type Immutable<T> = T extends string | number | boolean | undefined | Secret
@@ -19,7 +19,7 @@ export interface Webhook {
   /** A `Secret` when it comes from a file. */
   readonly url: string | Secret
   /**
-   * The first 8 hex digits of the URL's SHA-256. They identify, in a retry record, the webhooks
+   * The first 8 hex digits of the URL's SHA-256. A retry record lists these hashes of the webhooks
    * that rejected the delivery.
    */
   readonly urlHash: string
@@ -51,13 +51,13 @@ export interface Destination {
   readonly signingKeys?: readonly Secret[]
   /** How requests authenticate, besides static headers. */
   readonly auth?: DestinationAuth | undefined
-  /** One to five webhooks; none while `isHeld` is set. */
+  /** One to five webhooks; none while `isPlaceholder` is set. */
   readonly webhooks: readonly Webhook[]
   /**
    * Set when the destination's file in `destinationsFrom` is missing or invalid. The destination is
    * then `paused`, without webhooks.
    */
-  readonly isHeld?: true
+  readonly isPlaceholder?: true
   /** Settings that override `delivery` and `payload` for this destination. */
   readonly policy?: DestinationPolicy
   readonly filter?: DestinationFilter | undefined
@@ -103,14 +103,14 @@ export interface OAuth2Settings {
 
 export interface Source {
   readonly id: string
-  /** One to three, all accepted. */
+  /** One to three keys. The collector accepts all of them. */
   readonly writeKeys: readonly Secret[]
 }
 
 export interface OperatorKey {
   readonly name: string
   readonly role: OperatorRole
-  /** One, or two during a rotation, both accepted. */
+  /** One key, or two during a rotation. The operator API accepts both. */
   readonly secrets: readonly Secret[]
 }
 
@@ -123,7 +123,7 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** Attempts, retries and limits per process. */
+/** Settings of attempts and retries, and the limits of each process. */
 export type DeliverySettings = Immutable<Configuration['delivery']>
 
 export type PayloadSettings = Immutable<Configuration['payload']>
@@ -172,8 +172,9 @@ export interface TracesSettings {
 }
 
 /**
- * Files of `destinationsFrom` that are invalid, or missing although in use. A directory that cannot
- * be listed counts as one file.
+ * Counts the files of `destinationsFrom` that are invalid, or that are missing although an
+ * audience, `canary` or `notices` names their destination. A directory that cannot be listed counts
+ * as one file.
  */
 export interface ExcludedFiles {
   readonly files: number
@@ -209,7 +210,10 @@ export interface Settings {
     readonly maxBodyBytes: number
     /** Maximum messages per second that one process accepts from one source. */
     readonly ratePerSource: number | undefined
-    /** The header with the client's address. `undefined`: the address of the connection. */
+    /**
+     * The header with the client's address. If `undefined`, Hookline uses the address of the
+     * connection.
+     */
     readonly clientAddressHeader: string | undefined
     readonly connectionsPerAddress: number
     /**
@@ -237,7 +241,7 @@ export interface Settings {
   /** Absent when all files of `destinationsFrom` are in use. */
   readonly excluded?: ExcludedFiles
   readonly audiences: Immutable<Configuration['audiences']>
-  /** `undefined`: no canary messages. */
+  /** `undefined` if Hookline sends no canary messages. */
   readonly canary: CanarySettings | undefined
   /** The settings of notices; absent when none are sent. */
   readonly notices?: NoticesSettings
@@ -247,5 +251,5 @@ export interface Settings {
    * The sources and destinations as written in the file. Present with operator keys or a config
    * topic.
    */
-  readonly given?: GivenEntries
+  readonly entriesAsWritten?: EntriesAsWritten
 }

@@ -1,22 +1,22 @@
-import { lifecycleHasTopic } from './check-lifecycle.ts'
+import { lifecycleHasTopic } from './check-lifecycle-has-config-topic.ts'
 import { policiesWithinLimits } from './check-policies.ts'
+import { proxyCredentials, secretsGivenOnce } from './check-presence-of-secrets.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
-import { proxyCredentials, secretsGivenOnce } from './check-secrets.ts'
 import { distinctProperties, knownNames, uniqueNames } from './check-unique-and-known-names.ts'
-import { uniqueOperatorKeys } from './check-write-and-operator-keys.ts'
+import { uniqueOperatorKeys } from './check-unique-write-and-operator-keys.ts'
 import type { Rule, WellFormed } from './configuration-rule.ts'
+import { entryToSettings } from './configuration-to-settings.ts'
 import type { EntryContext } from './entries-as-written.ts'
 import { namedFiles } from './named-files-and-content-problems.ts'
-import { resolveEntry } from './resolve-settings.ts'
+import { destination, source } from './schema-of-source-and-destination.ts'
 import type { Destination, Source } from './settings.ts'
-import { destination, source } from './source-and-destination.ts'
 import { configurationRules } from './validate.ts'
 
 /**
- * Rules that need other parts of the configuration or several entries. They are not checked for a
- * single entry.
+ * Rules that compare several sources or destinations, or that need other parts of the
+ * configuration. They are not checked for a single source or destination.
  */
-const rulesOfOthers: readonly Rule[] = [
+const rulesForWholeConfiguration: readonly Rule[] = [
   uniqueNames,
   distinctProperties,
   knownNames,
@@ -27,7 +27,7 @@ const rulesOfOthers: readonly Rule[] = [
   lifecycleHasTopic,
   distinctListeners,
 ]
-const entryRules = configurationRules.filter(rule => !rulesOfOthers.includes(rule))
+const entryRules = configurationRules.filter(rule => !rulesForWholeConfiguration.includes(rule))
 
 /**
  * Returns the source in `entry`, for example from the config topic; `undefined` if it has a problem
@@ -35,7 +35,7 @@ const entryRules = configurationRules.filter(rule => !rulesOfOthers.includes(rul
  */
 export function validSource(entry: object, context: EntryContext): Source | undefined {
   const { data } = source.safeParse(entry)
-  return data !== undefined && isValid({ sources: [entry] }, context) ? resolveEntry.sources(data) : undefined
+  return data !== undefined && isValid({ sources: [entry] }, context) ? entryToSettings.sources(data) : undefined
 }
 
 /**
@@ -46,7 +46,7 @@ export function validDestination(entry: object, context: EntryContext): Destinat
   const { data } = destination.safeParse(entry)
   const isDistinct = new Set(data?.sources).size === data?.sources.length
   return data !== undefined && isDistinct && isValid({ destinations: [entry] }, context)
-    ? resolveEntry.destinations(data)
+    ? entryToSettings.destinations(data)
     : undefined
 }
 

@@ -1,19 +1,19 @@
 import { checkAgainstSchema, type SchemaCheck, type Substituted } from './check-against-schema.ts'
 import { authorizationGivenOnce, signingHasKey, usableSigningKeys } from './check-auth-and-signing.ts'
 import { clientCertificate, usableCertificates } from './check-certificates.ts'
-import { comparableValues } from './check-filter.ts'
-import { lifecycleHasTopic } from './check-lifecycle.ts'
+import { comparableValues } from './check-filter-values.ts'
+import { lifecycleHasTopic } from './check-lifecycle-has-config-topic.ts'
 import { readableFiles } from './check-named-files.ts'
 import { policiesWithinLimits } from './check-policies.ts'
+import { proxyCredentials, rotatesTwoSecrets, secretsGivenOnce } from './check-presence-of-secrets.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
-import { proxyCredentials, rotatesTwoSecrets, secretsGivenOnce } from './check-secrets.ts'
 import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './check-unique-and-known-names.ts'
+import { uniqueOperatorKeys, uniqueWriteKeys } from './check-unique-write-and-operator-keys.ts'
 import { allowedHeaders, allowedTargets, httpsUrls, uniqueUrls } from './check-urls-and-headers.ts'
-import { uniqueOperatorKeys, uniqueWriteKeys } from './check-write-and-operator-keys.ts'
 import type { Rule } from './configuration-rule.ts'
-import { GivenEntries } from './entries-as-written.ts'
+import { toSettings } from './configuration-to-settings.ts'
+import { EntriesAsWritten } from './entries-as-written.ts'
 import { type FileContents, type NamedFile, namedFiles } from './named-files-and-content-problems.ts'
-import { resolve } from './resolve-settings.ts'
 import type { Settings } from './settings.ts'
 import type { SettingsProblem } from './settings-problem.ts'
 
@@ -56,12 +56,12 @@ const rules: readonly Rule[] = [
   distinctListeners,
 ]
 
-/** All rules except `secretsGivenOnce`, which also needs the document. */
+/** All rules except `secretsGivenOnce`, which also needs the document before the schema check. */
 export { rules as configurationRules }
 
 /**
- * The first step from a document to settings: checks it against the schema. `substituted` lists the
- * texts from the environment.
+ * The first step from a document to settings: checks the document against the schema. `substituted`
+ * lists the values that come from environment variables.
  */
 export function draftFrom(input: unknown, substituted: Substituted = new Map()): Draft {
   const check = checkAgainstSchema(input, substituted)
@@ -69,7 +69,8 @@ export function draftFrom(input: unknown, substituted: Substituted = new Map()):
 }
 
 /**
- * The second step: checks the rules. `files` has the contents of the files that the draft names.
+ * The second step from a document to settings: checks the rules. `files` has the contents of the
+ * files that the draft names.
  */
 export function settingsFrom(draft: Draft, files: FileContents): SettingsResult {
   const { problems, wellFormed, configuration } = draft.check
@@ -77,6 +78,9 @@ export function settingsFrom(draft: Draft, files: FileContents): SettingsResult 
   if (configuration === undefined || all.length > 0) return { kind: 'refused', problems: all }
   const { keys, encryptionKeyFile } = configuration.operator
   const isShown = keys.length > 0 || encryptionKeyFile !== undefined
-  const settings = resolve(configuration, files)
-  return { kind: 'accepted', settings: isShown ? { ...settings, given: new GivenEntries(wellFormed) } : settings }
+  const settings = toSettings(configuration, files)
+  return {
+    kind: 'accepted',
+    settings: isShown ? { ...settings, entriesAsWritten: new EntriesAsWritten(wellFormed) } : settings,
+  }
 }

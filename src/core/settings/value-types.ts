@@ -118,7 +118,7 @@ function refuseCidr(value: string): string | undefined {
   // The IPv6 address contains an IPv4 address, and only the IPv4 address is checked. So the entry
   // must be in IPv4 form.
   return verdict.allowable
-    ? `has no effect: use ${verdict.address}, the IPv4 address in this IPv6 address`
+    ? `has no effect, because Hookline checks the IPv4 address in this IPv6 address: use ${verdict.address}`
     : `can never be allowed: ${verdict.range}`
 }
 

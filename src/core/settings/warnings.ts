@@ -1,11 +1,11 @@
 import { isPlainHttp } from '../network/url.ts'
 import { revealed, type Secret } from '../secret.ts'
-import { unreadSecret } from './resolve-settings.ts'
+import { unreadSecret } from './configuration-to-settings.ts'
 import { isBearerToken, isSendable, sendableHint } from './sendable-keys-and-tokens.ts'
 import type { Destination, Settings, Webhook } from './settings.ts'
 
-/** Minimum length of a secret, in characters, that is hard to guess. */
-const secretLength = 16
+/** Minimum length, in characters, of a secret that is hard to guess. */
+const minSecretLength = 16
 
 /** Returns a line for each setting that works but is probably a mistake. */
 export function warningsOf(settings: Settings): readonly string[] {
@@ -43,7 +43,7 @@ function destinationWarnings(
   destination: Destination,
   { traces, topics }: Pick<Settings, 'traces' | 'topics'>,
 ): readonly string[] {
-  const { id, enabled, paused, secrets, webhooks, isHeld, lifecycle, policy } = destination
+  const { id, enabled, paused, secrets, webhooks, isPlaceholder, lifecycle, policy } = destination
   const plain = webhooks.filter(({ url }) => isPlainHttp(revealed(url)))
   const oauth2 = destination.auth?.oauth2
   const authorized = plain.filter(
@@ -58,7 +58,7 @@ function destinationWarnings(
       : [
           `destination ${id}: is disabled, so Hookline drops its events; to deliver new events, set "enabled: true" or, if Hookline has disabled the destination, run \`hookline destinations enable ${id}\``,
         ]),
-    ...(enabled && paused && isHeld !== true
+    ...(enabled && paused && isPlaceholder !== true
       ? [`destination ${id}: is paused; its events wait, and are dead-lettered ${untilWhen(lifecycle)}`]
       : []),
     ...(plain.length > 0 && secrets.length === 0 && policy?.signing !== 'ed25519'
@@ -103,7 +103,8 @@ const untilWhen = (lifecycle: Destination['lifecycle']): string =>
     : 'when their retry window ends; set "paused: false" to deliver them'
 
 /** Leaves out placeholders of secrets that this process has not read. */
-const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(secret => secret !== unreadSecret)
+const withoutUnreadSecrets = (secrets: readonly Secret[]): readonly Secret[] =>
+  secrets.filter(secret => secret !== unreadSecret)
 
 const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label }) => label).join(', ')
 
@@ -112,25 +113,25 @@ const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label
  * forward requests that the other receiver accepts as genuine.
  */
 const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[] => [
-  ...sharing(destinations, ({ secrets }) => secrets).map(
+  ...destinationsWithSameSecret(destinations, ({ secrets }) => secrets).map(
     ({ id, other }) =>
       `destination ${id}: has the same shared secret as destination ${other}, so each receiver can forge requests to the other receiver; use different secrets`,
   ),
-  ...sharing(destinations, ({ signingKeys }) => signingKeys ?? []).map(
+  ...destinationsWithSameSecret(destinations, ({ signingKeys }) => signingKeys ?? []).map(
     ({ id, other }) =>
       `destination ${id}: has the same signing key as destination ${other}, so each receiver can forward a request to the other receiver, which accepts it as genuine; use different keys`,
   ),
 ]
 
 /** Returns each destination that has a secret of an earlier destination (`other`). */
-function sharing(
+function destinationsWithSameSecret(
   destinations: readonly Destination[],
   secretsOf: (destination: Destination) => readonly Secret[],
 ): readonly { readonly id: string; readonly other: string }[] {
   const first = new Map<string, string>()
   return destinations.flatMap(destination => {
     const { id } = destination
-    const values = [...new Set(known(secretsOf(destination)).map(secret => secret.reveal()))]
+    const values = [...new Set(withoutUnreadSecrets(secretsOf(destination)).map(secret => secret.reveal()))]
     const other = values.map(value => first.get(value)).find(owner => owner !== undefined)
     for (const value of values) if (!first.has(value)) first.set(value, id)
     return other === undefined ? [] : [{ id, other }]
@@ -146,13 +147,13 @@ const deprecations = ({ collector }: Settings): readonly string[] =>
 
 const unsendableKeys = (settings: Settings): readonly string[] => [
   ...settings.sources
-    .filter(({ writeKeys }) => known(writeKeys).some(key => !isSendable(key.reveal())))
+    .filter(({ writeKeys }) => withoutUnreadSecrets(writeKeys).some(key => !isSendable(key.reveal())))
     .map(
       ({ id }) =>
         `source ${id}: a write key has a colon, a space at its beginning or end, or a character that HTTP headers cannot contain, so some clients cannot send it; ${sendableHint}`,
     ),
   ...operatorKeysOf(settings)
-    .filter(([, keys]) => known(keys).some(key => !isBearerToken(key.reveal())))
+    .filter(([, keys]) => withoutUnreadSecrets(keys).some(key => !isBearerToken(key.reveal())))
     .map(
       ([what]) =>
         `${what} has a space or a character that HTTP headers cannot contain, so clients cannot send it; use only visible ASCII characters, for example the output of openssl rand -hex 32`,
@@ -174,6 +175,8 @@ function shortSecrets(settings: Settings): readonly string[] {
     ...operatorKeysOf(settings),
   ]
   return named
-    .filter(([, secrets]) => known(secrets).some(secret => secret.reveal().length < secretLength))
-    .map(([what]) => `${what} has fewer than ${secretLength} characters and is easy to guess; use a longer random one`)
+    .filter(([, secrets]) => withoutUnreadSecrets(secrets).some(secret => secret.reveal().length < minSecretLength))
+    .map(
+      ([what]) => `${what} has fewer than ${minSecretLength} characters and is easy to guess; use a longer random one`,
+    )
 }

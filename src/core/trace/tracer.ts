@@ -11,8 +11,8 @@ export interface SpanStart {
   /** The parent span. A span without a parent starts a new trace. */
   readonly parent?: TraceContext | undefined
   /**
-   * The span of an earlier trace to which a span without `parent` links. If the earlier trace is
-   * sampled, the new trace is too.
+   * A span of an earlier trace. If the new span has no `parent`, it starts a new trace, with a link
+   * to this earlier span. If the earlier trace is sampled, the new trace is sampled too.
    */
   readonly follows?: TraceContext | undefined
 }

@@ -19,15 +19,15 @@ export interface AudienceWrites {
    * partition is revoked.
    */
   append(topic: string, record: OutgoingRecord, processor: PartitionProcessor): Promise<boolean>
-  /** Like `append`, for a record in the dead-letter topic. A too large one is truncated. */
+  /** Like `append`, for a dead letter. A dead letter that is too large is truncated. */
   deadLetter(record: LogRecord, why: WhyDeadLettered, processor: PartitionProcessor): Promise<boolean>
   /** Topics with a failed append that is being retried. */
   unwritableTopics(): readonly string[]
 }
 
 /**
- * Creates the writes. Each append waits until the group confirms this process as the owner: a
- * former owner must not write state.
+ * Creates the `AudienceWrites`. Each append waits until the consumer group confirms that this
+ * process owns the partition, because a former owner must not write state.
  */
 export function createAudienceWrites({ onStored, producer, ...deps }: Deps): AudienceWrites {
   const observed: AppendDeps['producer'] = {

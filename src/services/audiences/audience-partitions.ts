@@ -1,5 +1,5 @@
-import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../core/audience/audience-partition.ts'
+import type { AudienceDirectory } from '../../core/audience/configured-audiences.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { MembershipRecord } from '../../core/audience/membership-and-watermark-records.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -23,10 +23,10 @@ import type { ReadEndOffsets } from '../partitions/read-end-offsets-for-lag.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
 import { type AudienceWrites, createAudienceWrites } from './append-audience-records-until-stored.ts'
 import { Inputs, type OwnedAudiencePartition, ownedAudiencePartitionWith } from './handle-inputs.ts'
+import { createMembershipUpdatePacer, type MembershipUpdatePacer } from './membership-update-pacer.ts'
 import { createMembershipsReader } from './memberships-reader.ts'
 import { createLogCheck, createReadTail } from './read-unread-membership-records.ts'
 import { createRestore } from './restore-memberships.ts'
-import { createUpdatePacer, type UpdatePacer } from './update-pacer.ts'
 import { createWriteChanges } from './write-changes.ts'
 
 /** The partitions whose audience memberships this process has loaded. */
@@ -35,17 +35,17 @@ export interface AudiencePartitions {
     Pick<Map<PartitionProcessor, OwnedAudiencePartition>, 'delete'>
   readonly inputs: Inputs
   readonly writes: AudienceWrites
-  readonly updates: UpdatePacer
+  readonly updates: MembershipUpdatePacer
   /** Regularly searches the memberships topic for records that are missing in memory. */
   readonly logCheck: PeriodicTask
   /**
    * Pauses a partition and loads its memberships. If memberships exist, but `position` has no
-   * committed offset, records may be lost, so full syncs are cancelled as by `lost`.
+   * committed offset, input records may be lost. Full syncs are then cancelled, as `lost` does.
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
-   * Cancels the full syncs that have begun or begin within a minute, after Kafka lost unread
-   * records: a lost record may list a user, whom the end of the full sync would then remove.
+   * Called after Kafka lost unread records. Cancels the full syncs that have begun, and those that
+   * begin within a minute: their end would remove a user whom a lost record may have listed.
    */
   lost(processor: PartitionProcessor): void
 }
@@ -64,7 +64,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
   }
 
   const writes = createAudienceWrites({ ...deps, onStored })
-  const updates = createUpdatePacer(clock, deps.emitPerSecond)
+  const updates = createMembershipUpdatePacer(clock, deps.emitPerSecond)
   const writeChanges = createWriteChanges({ ...deps, ...codecs, writes, updates })
   const inputs = new Inputs({ ...deps, codec: codecs.inputs, writeChanges, writes, gate })
   const log = createMembershipsReader({ ...deps, codec: codecs.memberships, topic: topics.memberships })
@@ -114,7 +114,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
 }
 
 const commitsLost =
-  'Kafka has no committed offset of the audiences service for this partition, probably because no process ran this service for 7 days; Kafka may have deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; in this partition, full syncs that began before this line, or up to a minute after it, do not remove the users who are missing from their lists; follow the runbook HooklineRecordsLost, then repeat these syncs, and the syncs, resets and deletions that you started while no process ran this service'
+  'Kafka has no committed offset of the audiences service for this partition, probably because no process ran this service for 7 days, so Kafka may have deleted records of audience syncs, resets or user deletions before Hookline read them: follow the runbook HooklineRecordsLost, then repeat the syncs, resets and deletions that you started while no process ran this service; also repeat the full syncs that are in progress, or begin up to a minute after this line: in this partition, they do not remove the users who are missing from their lists'
 
 export interface AudiencesDeps {
   /** Consumer of the audience-input topic. */

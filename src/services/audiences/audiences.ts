@@ -10,7 +10,7 @@ import { createShowProgress, lagOf, showOldest } from '../partitions/progress-ga
 import { createEndOffsetCheck } from '../partitions/read-end-offsets-for-lag.ts'
 import { type AudiencesDeps, createAudiencePartitions } from './audience-partitions.ts'
 import type { OwnedAudiencePartition } from './handle-inputs.ts'
-import type { UpdatePacer } from './update-pacer.ts'
+import type { MembershipUpdatePacer } from './membership-update-pacer.ts'
 
 /**
  * Maximum time for which `stop` waits for writes. The next owner processes unfinished inputs again.
@@ -63,7 +63,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     const owned = held.get(processor)
     // An input that runs alone, for example the end of a sync, can cause millions of writes while
     // the committable offset stays the same. So each write counts as progress.
-    const written = owned?.order.isFenced === true ? owned.tail.next : 0
+    const written = owned?.order.isInputRunningAlone === true ? owned.tail.next : 0
     return { position: processor.tracker.committable + written, isAtRest: updates.isWaiting(processor) }
   })
   const tasks = [logCheck, createEndOffsetCheck({ ...deps, processors: partitions.processors })]
@@ -116,7 +116,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
 interface Shown {
   readonly held: readonly OwnedAudiencePartition[]
   readonly processors: readonly PartitionProcessor[]
-  readonly updates: UpdatePacer
+  readonly updates: MembershipUpdatePacer
 }
 
 function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): void {

@@ -1,12 +1,12 @@
-import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
 import type { AudiencePartition } from '../../core/audience/audience-partition.ts'
+import { staleReasons } from '../../core/audience/audience-watermark.ts'
+import type { AudienceDirectory } from '../../core/audience/configured-audiences.ts'
 import { type AudienceInput, inputUser, type LostInput } from '../../core/audience/input.ts'
 import type { IgnoredReason } from '../../core/audience/input-effect.ts'
 import { InputScheduler, type QueuedInput } from '../../core/audience/input-scheduler.ts'
 import { parseMembershipKey, type ReadRecord } from '../../core/audience/membership-and-watermark-records.ts'
 import { syncBegan } from '../../core/audience/sync-id.ts'
-import { staleReasons } from '../../core/audience/sync-watermark.ts'
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
@@ -76,7 +76,7 @@ class FoundRecord implements QueuedInput {
     this.user = about !== undefined && 'userId' in about ? about.userId : undefined
   }
 
-  isFence(): boolean {
+  mustRunAlone(): boolean {
     return this.user === undefined
   }
 }
@@ -101,8 +101,8 @@ class OpenInput implements QueuedInput {
     this.#state = state
   }
 
-  isFence(): boolean {
-    return this.#state.isFence(this.input, this.record.timestamp)
+  mustRunAlone(): boolean {
+    return this.#state.mustRunAlone(this.input, this.record.timestamp)
   }
 }
 
@@ -177,7 +177,8 @@ export class Inputs {
   #replace(found: FoundRecord, held: OwnedAudiencePartition): void {
     const { state, processor, order } = held
     const { record } = found
-    const isStale = found.isStale || state.records.adopt(record, at => processor.tracker.isDone(at)) === 'stale'
+    const isStale =
+      found.isStale || state.records.applyLateRecord(record, at => processor.tracker.isDone(at)) === 'stale'
     const change = isStale ? state.records.replacementOf(record) : undefined
     if (change === undefined) return order.done(found)
     const { writeChanges, metrics } = this.#deps
@@ -210,7 +211,7 @@ export class Inputs {
   #begin(open: OpenInput, held: OwnedAudiencePartition): void {
     const { clock, writeChanges } = this.#deps
     const { offset: position, timestamp: at } = open.record
-    const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
+    const changes = held.state.applyInput(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
     // Get the first effect before a trace begins, because an input without changes gets no trace.
     const first = changes.next()
     const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
@@ -262,7 +263,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'hookline did not apply this audience sync completely (see "syncId" and "began"), because a newer full sync of the audience began, or a record was lost during the sync or at most a minute before it, or a process did not know the audience when it read the list; if a newer sync has the correct list, do nothing; otherwise wait two minutes, and send the correct list again; if this line also appears for the list that you sent again, run `hookline audience reset` for the audience, and send the list once more',
+      'hookline did not apply this audience sync completely (see "syncId" and "began"): if a newer sync has the correct list, do nothing; otherwise wait two minutes, and send the correct list again; if this line appears for that list too, run `hookline audience reset` for the audience, and send the list once more; possible causes: a newer full sync of the audience began; a record of the audience input topic was lost or could not be decoded, during the sync or in the minute before it; or the configuration of a process did not have the audience when the process read the list from this topic',
     )
   }
 
@@ -274,7 +275,7 @@ export class Inputs {
     const { topic, partition, offset } = record
     this.#deps.logger.warn(
       { topic, partition, offset, detail },
-      'record of the audience input topic cannot be decoded (see "detail"), so hookline does not apply it, and dead-letters it (`hookline dead-letters --destination -` lists it); the record may be a line of a synced list, so in this partition, full syncs that began before the record, or up to a minute after it, do not remove the users who are missing from their lists: send these lists again, at least two minutes after the record',
+      'record of the audience input topic cannot be decoded (see "detail"), so hookline dead-letters it and does not apply it (`hookline dead-letters --destination -` lists it): at least two minutes after the record, repeat each full sync that was in progress, or began up to a minute after the record; the record may be a line of the list of one of these syncs, so in this partition, they do not remove the users who are missing from their lists',
     )
     held.order.add(new OpenInput(record, { kind: 'lost' }, held))
     this.startReady(held)

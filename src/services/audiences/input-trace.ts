@@ -15,8 +15,8 @@ export interface InputTrace {
 }
 
 /**
- * Starts a new trace for an input, with a link to the trace of the request. The input is not part
- * of that trace, because a request may write millions of inputs over hours.
+ * Starts a new trace for an input, with a link to the trace of the request that wrote the input.
+ * The input is not part of that trace, because a request may write millions of inputs over hours.
  */
 export function traceInput(
   tracer: Tracer,

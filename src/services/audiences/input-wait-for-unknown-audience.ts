@@ -1,6 +1,6 @@
-import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
+import type { AudienceDirectory } from '../../core/audience/configured-audiences.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Clock, Logger, LogRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
@@ -26,7 +26,7 @@ export type WaitForAudience = (
 
 /**
  * Makes an input for an unknown audience wait up to two minutes, because the process that wrote the
- * input may have got the configuration of the audience earlier.
+ * input may have got the configuration of the audience earlier than this process.
  */
 export function createAudienceWait({ directory, clock, logger }: Deps): WaitForAudience {
   return (input, record, processor, proceed) => {

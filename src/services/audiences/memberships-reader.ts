@@ -19,8 +19,9 @@ interface Deps {
 export interface MembershipsReader {
   readonly topic: string
   /**
-   * Calls `onRecord` with the readable records from offset `from` to the end. `next` is the offset
-   * after these. Rejects if Kafka or the schema registry fails, or `onRecord` throws.
+   * Calls `onRecord` with the readable records from offset `from` to the end. In the result, `next`
+   * is the offset after the last of these records. Rejects if Kafka or the schema registry fails,
+   * or `onRecord` throws.
    */
   read(
     partition: number,
@@ -38,7 +39,8 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
    * Fetches the Avro schema and decodes a membership; `undefined` when it cannot be decoded.
    * @throws RegistryUnavailable
    */
-  async function learned({ key, value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {
+  async function fetchSchemaAndDecode(record: LogRecord): Promise<MembershipRecord | undefined> {
+    const { key, value, partition, offset } = record
     const read = await decodeWithSchemaFetch(codec, () => codec.decode(value as Buffer))
     if (read.kind === 'value') return read.value
     const { detail } = read
@@ -60,7 +62,7 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
         if (record.value === null) return take(record, undefined)
         const now = codec.decode(record.value)
         if (now.kind === 'value') return take(record, now.value)
-        return learned(record).then(value => value && take(record, value))
+        return fetchSchemaAndDecode(record).then(value => value && take(record, value))
       }
       const records = await reader.readPartition({ topic, partition }, onLogRecord, from)
       return { next, records }
@@ -75,7 +77,7 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
 }
 
 const undecodable =
-  'record of an audience membership cannot be decoded; hookline ignores it, so a destination may keep an old value of the audience for one user: run `hookline audience reset` for the audience, then send its whole list again; if the user is not in the list, change the value at the destinations; the key of the record at this offset names the user'
+  'record of an audience membership cannot be decoded; hookline ignores it, so a destination may keep an old value of the audience for one user (the key of the record at this offset names the user): run `hookline audience reset` for the audience, then send its whole list again; if the user is not in the list, correct the value yourself in the systems that receive the audience'
 
 const unread =
-  'records of audience memberships cannot be read (see "detail"); hookline ignores them, so destinations may keep old audience values for some users: run `hookline audience reset` for each audience, then send its whole list again; this does not change users who are not in the list'
+  'records of audience memberships cannot be read (see "detail"); hookline ignores them, so destinations may keep old audience values for some users: run `hookline audience reset` for each audience, then send its whole list again; users who are not in the new list may keep old values'

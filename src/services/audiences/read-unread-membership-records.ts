@@ -10,8 +10,9 @@ import type { MembershipsReader } from './memberships-reader.ts'
 const retryAfter = durationMs(1_000)
 
 /**
- * Tracks up to which offset this process knows a partition. If Kafka stores a record of this
- * process beyond the next offset, the records in between are unread.
+ * Tracks up to which offset this process knows the records of a memberships partition. If Kafka
+ * stores a record of this process at an offset after `next`, the records in between are unread:
+ * another process wrote them.
  */
 export class LogTail {
   #next: number
@@ -72,7 +73,7 @@ interface TailDeps<Held extends Tailed> {
   readonly log: MembershipsReader
   readonly clock: Clock
   readonly logger: Logger
-  /** Gets the records that were read, only the last one of each key. */
+  /** Gets, for each key, the last of the records that were read. */
   readonly onFound: (records: Iterable<ReadRecord>, held: Held) => void
 }
 
@@ -135,8 +136,8 @@ export function createLogCheck<Held extends Tailed>({
 }): PeriodicTask {
   return createPeriodicTask({
     clock,
-    firstAfter: checkEvery,
-    async turn() {
+    firstRunAfter: checkEvery,
+    async run() {
       for (const each of [...held()]) {
         const end = await log.endOf(each.processor.partition).catch(() => 0)
         each.tail.reaches(end)

@@ -17,8 +17,9 @@ interface Deps {
   readonly reader: Pick<PartitionReader, 'endOf'>
   readonly log: MembershipsReader
   /**
-   * Creates the state of one partition. Memberships with an input offset of `inputEnd` or more are
-   * from an earlier, deleted topic.
+   * Creates the state of one partition. `inputEnd` is the end offset of the input partition.
+   * Memberships with an input offset of `inputEnd` or more come from an earlier input topic that
+   * was deleted.
    */
   readonly newPartition: (inputEnd: number) => AudiencePartition
   readonly clock: Clock

@@ -19,14 +19,14 @@ import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { AudienceWrites } from './append-audience-records-until-stored.ts'
 import type { InputTrace } from './input-trace.ts'
-import type { UpdatePacer } from './update-pacer.ts'
+import type { MembershipUpdatePacer } from './membership-update-pacer.ts'
 
 /** Maximum number of changes of one input that are written concurrently. */
 const maxInFlight = 500
 
 interface Deps {
   readonly writes: AudienceWrites
-  readonly updates: UpdatePacer
+  readonly updates: MembershipUpdatePacer
   readonly gate: OwnershipGate
   readonly events: EventCodec
   readonly memberships: ValueCodec<MembershipRecord>
@@ -66,7 +66,7 @@ export function createWriteChanges({
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
     // The owner of an input partition reads the memberships partition with the same number. The
-    // key's hash would select another.
+    // hash of the key would select another partition.
     partition: processor.partition,
   })
 
@@ -107,7 +107,7 @@ export function createWriteChanges({
         inFlight.release()
       })
     }
-    let last: 'membership' | 'mark' | undefined
+    let last: 'membership' | 'watermark' | undefined
     for (let next = first; !next.done; next = others.next()) {
       const { value } = next
       if (value.kind === 'visited') await nextIteration(clock)
@@ -123,7 +123,7 @@ export function createWriteChanges({
         started(
           writes.append(
             topics.memberships,
-            recordOf(processor, watermarkKey(value.audience), toWatermarkRecord(value.mark)),
+            recordOf(processor, watermarkKey(value.audience), toWatermarkRecord(value.watermark)),
             processor,
           ),
         )

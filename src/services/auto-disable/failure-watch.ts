@@ -5,7 +5,7 @@ import {
   type FailureState,
   isWatched,
   judgeFailures,
-  urlsOf,
+  urlHashesOf,
   type Verdict,
 } from '../../core/auto-disable/judge-failures.ts'
 import { Semaphore } from '../../core/collections/semaphore.ts'
@@ -49,8 +49,8 @@ export class FailureWatch implements PeriodicTask {
   readonly #inProgress = new Set<string>()
   readonly #writes = new Semaphore(maxWrites)
   /**
-   * By destination, disablings whose write failed. If Kafka has stored the record nevertheless,
-   * this process reports the disabling later.
+   * Disablings whose write failed, by destination. Kafka may have stored the record nevertheless.
+   * This process then reports the disabling when it reads the record.
    */
   readonly #unconfirmed = new Map<string, AutomaticDisabling[]>()
   readonly #task: PeriodicTask
@@ -60,7 +60,7 @@ export class FailureWatch implements PeriodicTask {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#note = createFirstFailureLog(deps.logger, notWritten)
-    this.#task = createPeriodicTask({ clock: deps.clock, firstAfter: every, turn: () => this.#turn() })
+    this.#task = createPeriodicTask({ clock: deps.clock, firstRunAfter: every, run: () => this.#run() })
     deps.store.listen({
       onRecord: ({ kind, id }) => {
         if (kind === 'failures') this.#onRecord(id)
@@ -82,16 +82,16 @@ export class FailureWatch implements PeriodicTask {
   }
 
   /**
-   * Called at the end of an attempt at a destination that failures can disable. `urls`: hashes of
-   * the webhooks' URLs at the start of the attempt (`urlsOf`).
+   * Called at the end of an attempt at a destination that failures can disable. `urlHashes`: hashes
+   * of the webhooks' URLs at the start of the attempt (`urlHashesOf`).
    */
-  attempted(id: string, urls: string, evidence: Evidence): void {
+  attempted(id: string, urlHashes: string, evidence: Evidence): void {
     if (evidence === 'nothing') return
     const now = this.#deps.clock.now()
     const counter = this.#counterOf(id)
-    counter.setUrls(urls, now)
+    counter.setUrlHashes(urlHashes, now)
     if (evidence === 'fails') return counter.failed(now)
-    counter.ended(now)
+    counter.reset(now)
     this.#endIfOver(id)
   }
 
@@ -102,15 +102,15 @@ export class FailureWatch implements PeriodicTask {
     if (!destination.webhooks.some(webhook => webhook.label === label && webhook.urlHash === urlHash)) return
     const now = this.#deps.clock.now()
     const counter = this.#counterOf(id)
-    counter.setUrls(urlsOf(destination), now)
-    // The label of a webhook without an id is its position, which can change.
+    counter.setUrlHashes(urlHashesOf(destination), now)
+    // Count by `urlHash`: the label of a webhook without an id is its position, which can change.
     counter.gone(urlHash, now)
   }
 
   #onRecord(id: string): void {
     const state = this.#deps.store.failures.get(id)
     // Another process may have seen a success, and have ended the failure state.
-    if (state?.failingSince === undefined) this.#counters.get(id)?.ended(this.#deps.clock.now())
+    if (state?.failingSince === undefined) this.#counters.get(id)?.reset(this.#deps.clock.now())
     else this.#endIfOver(id)
     if (state?.disabled === undefined) return
     const stored = this.#unconfirmed.get(id)?.find(({ at }) => at === state.disabled?.at)
@@ -118,10 +118,10 @@ export class FailureWatch implements PeriodicTask {
     if (stored !== undefined) this.#report(id, stored)
   }
 
-  #turn(): typeof every {
+  #run(): typeof every {
     const { store, routing, clock } = this.#deps
     for (const [id, state] of store.failures)
-      if (isOutdated(id, state, routing())) this.#counterOf(id).ended(clock.now())
+      if (isOutdated(id, state, routing())) this.#counterOf(id).reset(clock.now())
     for (const [id, counter] of this.#counters) {
       if (counter.hasFailures || this.#isOver(id, counter)) void this.#settle(id)
       else if (!this.#isWatched(id)) this.#counters.delete(id)
@@ -129,15 +129,18 @@ export class FailureWatch implements PeriodicTask {
     return every
   }
 
-  /** Ends a destination's failure state if this process saw a success after it began. */
+  /**
+   * Ends a destination's failure state if the destination's `FailureCounter` was reset after the
+   * state began, for example because of a success.
+   */
   #endIfOver(id: string): void {
     const counter = this.#counters.get(id)
     if (counter !== undefined && this.#isOver(id, counter)) void this.#settle(id)
   }
 
-  #isOver(id: string, { endedAt }: FailureCounter): boolean {
+  #isOver(id: string, { resetAt }: FailureCounter): boolean {
     const failingSince = this.#deps.store.failures.get(id)?.failingSince
-    return failingSince !== undefined && endedAt >= failingSince
+    return failingSince !== undefined && resetAt >= failingSince
   }
 
   /**
@@ -160,7 +163,7 @@ export class FailureWatch implements PeriodicTask {
     const rule = disableRule(id, version, routing())
     const counter = this.#counters.get(id)
     if (rule === undefined) return false
-    counter?.setUrls(rule.urls, clock.now())
+    counter?.setUrlHashes(rule.urls, clock.now())
     const seen = counter?.take()
     if (seen === undefined) return false
     let verdict: Verdict = { kind: 'keep' }
@@ -175,7 +178,7 @@ export class FailureWatch implements PeriodicTask {
     }
     const isWritten = result.kind === 'applied'
     const disabled = disablingOf(verdict)
-    // The next `#turn` writes these failures again.
+    // The next `#run` writes these failures again.
     if (!isWritten) this.#counterOf(id).restore(seen)
     this.#note({ destination: id }, errorOf(result))
     if (disabled !== undefined) {
@@ -229,6 +232,6 @@ const notWritten =
 
 const disabledBy = {
   failing:
-    'hookline disabled a destination (see "destination"), because no attempt at it has succeeded for the time in lifecycle.disableAfter; hookline drops the events for it until you run `hookline destinations enable` or change the URL of a webhook; first repair its endpoint',
-  gone: 'hookline disabled a destination (see "destination"), because its webhooks respond with 410 Gone and lifecycle.onGone is "disable"; hookline drops the events for it until you change the URL of a webhook or run `hookline destinations enable`',
+    'hookline disabled a destination (see "destination"), because no attempt at it has succeeded for the time in lifecycle.disableAfter: repair its endpoint, then run `hookline destinations enable`; or change the URL of a webhook; until then, hookline drops the events for this destination',
+  gone: 'hookline disabled a destination (see "destination"), because its webhooks respond with 410 Gone and lifecycle.onGone is "disable": change the URL of a webhook, or run `hookline destinations enable`; until then, hookline drops the events for this destination',
 } as const satisfies Record<AutomaticDisabling['reason'], string>

@@ -10,7 +10,7 @@ import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import type { AdmissionControl } from './check-key-rate-and-outage.ts'
+import type { AdmissionControl } from './admission-control.ts'
 import type { FairTurns } from './fair-turns.ts'
 import { createMakeRecords } from './make-records.ts'
 import { HeldRecords } from './request-records-in-memory.ts'
@@ -37,8 +37,8 @@ interface Deps {
 const placeBytes = 24
 
 /**
- * A short body with more messages than this waits for a later turn, because even a short message
- * has a fixed cost.
+ * If a short body has more messages than this, the work on them waits for a turn (`FairTurns`),
+ * because even a short message has a fixed cost.
  */
 const manyMessages = 250
 
@@ -64,7 +64,9 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     try {
       const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve, canEverReserve }, records)
       if (made.kind !== 'made') {
-        // Without memory, each further request would be parsed too, also during an outage.
+        // During an outage, `sentNothing` lets another request probe Kafka immediately. If memory
+        // is missing, the other request would be parsed in vain too, so `sentNothing` is not
+        // called.
         if (made.kind !== 'no_memory') outage.sentNothing(triedAt)
         return notMade[made.kind]
       }
@@ -95,7 +97,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
 
   return async request => {
     const { type, headerKey, queryKey, body } = request
-    // Checked again after the body was read, because the source may have reached its rate limit.
+    // The HTTP server has checked the key before it read the body. Check again, because the source
+    // may have reached its rate limit since then.
     const known = headerKey ? admission.admit(headerKey) : undefined
     if (known?.kind === 'refused') return known
     const isLong = body.length > maxWorkPerCall
@@ -105,7 +108,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender
-    // Each scan of a body of 4 MiB can take 100 ms, so each gets its own turn.
+    // A scan of a body of 4 MiB can take 100 ms. `writeKeyIn` has scanned the body, and `readBatch`
+    // scans it again, so `readBatch` gets its own turn.
     if (isLong && known === undefined) await turns.next(sender.sourceId, body.length)
     if (!request.assign(sender.sourceId)) return noMemory
     const batch = readBatch(body, type)
@@ -118,8 +122,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     if (notPermitted !== undefined) return notPermitted
     const now = clock.monotonic()
     if (size > 0) outage.tried(now)
-    // Many messages wait for a later turn. A single message does not: `readBatch` may have parsed
-    // the message, and the result would stay in memory.
+    // The work on many messages waits for a later turn. A single message does not wait: `readBatch`
+    // may have parsed the message, and the result would stay in memory during the wait.
     if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
     const answer = await acceptFrom(sender.sourceId, batch, request, now)
     if (answer === noMemory) admission.giveBack(sender.sourceId, spent)
@@ -131,7 +135,7 @@ const notMade = {
   no_memory: noMemory,
   too_many_rejected: refusal(
     'payload_too_large',
-    'The list of rejected messages needs more memory than one request may use, so no message is accepted: send smaller batches.',
+    'The list of rejected messages in the response would need more memory than one request may use, so no message is accepted: send smaller batches.',
   ),
 }
 

@@ -2,7 +2,7 @@ import type { MessageBatch } from '../../core/message/batch.ts'
 import { keyOf } from '../../core/message/event.ts'
 import type { Message } from '../../core/message/message.ts'
 import { normaliseSome } from '../../core/message/normalise-batch.ts'
-import { heldByRejected, type RejectedMessage } from '../../core/message/request-refusal.ts'
+import { maxBytesOfRejected, type RejectedMessage } from '../../core/message/request-refusal.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
@@ -29,7 +29,7 @@ export interface BatchOrigin {
 }
 
 /** The rejected messages of a batch, and two counts. */
-interface Others {
+interface NotStored {
   readonly rejected: RejectedMessage[]
   /** Number of unstored messages of suppressed users. */
   suppressed: number
@@ -37,7 +37,7 @@ interface Others {
   droppedKeys: number
 }
 
-export type Made = ({ readonly kind: 'made' } & Readonly<Others>) | { readonly kind: NotMade }
+export type Made = ({ readonly kind: 'made' } & Readonly<NotStored>) | { readonly kind: NotMade }
 
 /**
  * `no_memory`: the source may not use the memory now. `too_many_rejected`: the rejections need more
@@ -72,32 +72,32 @@ export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps
   function makePart(
     batch: MessageBatch,
     from: number,
-    { origin, records, others }: { origin: BatchOrigin; records: HeldRecords; others: Others },
+    { origin, records, notStored }: { origin: BatchOrigin; records: HeldRecords; notStored: NotStored },
   ): number | NotMade {
     const { receivedAt, strict, reserve, canEverReserve } = origin
     const part = normaliseSome(batch, from, { receivedAt, newId: () => clock.id() })
     if (part.rejected.length > 0) {
-      const bytes = part.rejected.reduce((sum, each) => sum + heldByRejected(each), 0)
+      const bytes = part.rejected.reduce((sum, each) => sum + maxBytesOfRejected(each), 0)
       if (!reserve(bytes)) return canEverReserve(bytes) ? 'no_memory' : 'too_many_rejected'
-      others.rejected.push(...part.rejected)
+      notStored.rejected.push(...part.rejected)
     }
-    others.droppedKeys += part.droppedKeys
-    if (strict && others.rejected.length > 0) return part.next
+    notStored.droppedKeys += part.droppedKeys
+    if (strict && notStored.rejected.length > 0) return part.next
     for (const message of part.messages) {
-      if (isSuppressed(message, origin)) others.suppressed += 1
+      if (isSuppressed(message, origin)) notStored.suppressed += 1
       else if (!records.add(recordOf(message, origin))) return 'no_memory'
     }
     return part.next
   }
 
   return async (batch, origin, records) => {
-    const others: Others = { rejected: [], suppressed: 0, droppedKeys: batch.droppedKeys }
+    const notStored: NotStored = { rejected: [], suppressed: 0, droppedKeys: batch.droppedKeys }
     for (let next = 0; next < batch.elements.size; ) {
       if (next > 0) await nextTurn(origin.sourceId)
-      const after = makePart(batch, next, { origin, records, others })
+      const after = makePart(batch, next, { origin, records, notStored })
       if (typeof after === 'string') return { kind: after }
       next = after
     }
-    return { kind: 'made', ...others }
+    return { kind: 'made', ...notStored }
   }
 }

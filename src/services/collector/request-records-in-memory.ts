@@ -4,15 +4,18 @@ import type { OutgoingRecord } from '../../core/ports.ts'
 /** All records of a request share the same headers. */
 export type RecordWithoutHeaders = Omit<OutgoingRecord, 'headers'>
 
-/** Measured memory of a waiting record (`unshared`) besides its key and value. */
+/**
+ * Measured memory, besides key and value, of a record that waits for Kafka (see
+ * `copyWithOwnBuffer`).
+ */
 const overheadBytes = 1_000
 
 export const heldBytes = ({ key, value }: RecordWithoutHeaders): number =>
   overheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
 
 /**
- * The records of one request. They count towards the memory limit of the source: each record has a
- * copy of the batch's `context`, so a small request can need much memory.
+ * The records of one request. They count towards the memory limit of the source, because even a
+ * small request can need much memory: each record has a copy of the batch's `context`.
  */
 export class HeldRecords {
   readonly #memory: SharedMemory
@@ -34,13 +37,13 @@ export class HeldRecords {
     const bytes = heldBytes(record)
     if (!this.#memory.take(this.#sourceId, bytes, this.#bytes)) return false
     this.#bytes += bytes
-    this.#records.push(unshared(record))
+    this.#records.push(copyWithOwnBuffer(record))
     return true
   }
 
   /**
-   * Removes and returns all records. For each record, the caller must call `release` with its
-   * `heldBytes` when it no longer needs memory.
+   * Removes and returns all records. For each record, the caller must call `release` with the
+   * record's `heldBytes` when the record no longer needs memory.
    */
   handOver(): { readonly records: readonly RecordWithoutHeaders[]; release(bytes: number): void } {
     const records = this.#records
@@ -57,10 +60,10 @@ export class HeldRecords {
 }
 
 /**
- * Returns a copy of a record that shares its memory with no other. Small buffers share 64 KiB,
- * which one record of a partition without a leader would keep in memory.
+ * Returns a copy of a record, with its own memory. Node allocates small buffers in shared blocks of
+ * 64 KiB. One record that waits for the leader of its partition would keep a whole block in memory.
  */
-export function unshared<Record extends RecordWithoutHeaders>(record: Record): Record {
+export function copyWithOwnBuffer<Record extends RecordWithoutHeaders>(record: Record): Record {
   const [key, value] = [record.key ?? Buffer.alloc(0), record.value ?? Buffer.alloc(0)]
   const own = Buffer.allocUnsafeSlow(key.length + value.length)
   own.set(key)

@@ -26,8 +26,9 @@ interface Deps {
 }
 
 /**
- * Appends the records of one request, at least one. With `failed`, some records may be stored.
- * Calls `onFinished` with the number of failed records, perhaps minutes later.
+ * Appends the records of one request; `held` has at least one record. If the result is `failed`,
+ * Kafka may have stored some of the records. When all appends have ended, perhaps minutes later,
+ * calls `onFinished` with the number of failed records.
  */
 export type StoreRecords = (
   held: HeldRecords,
@@ -56,8 +57,8 @@ export function createStore(deps: Deps): StoreRecords {
       fail(new Error(`Kafka did not acknowledge the messages within ${storeDeadline} ms`)),
     )
     const onAck = (bytes: number, error: Error | undefined): void => {
-      // The memory is released only now, because the producer may hold the record even after the
-      // request has failed.
+      // Only this callback releases the memory, because the producer may hold the record even after
+      // the request has failed.
       release(bytes)
       waiting -= 1
       if (error === undefined) acknowledged()
@@ -71,8 +72,8 @@ export function createStore(deps: Deps): StoreRecords {
       metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000, traceId)
       if (!hasFailed) resolve('stored')
     }
-    // No function here may refer to `records` or a record: it would keep records in memory that
-    // Kafka has stored.
+    // No closure here may refer to `records` or a record. Otherwise, the closure would keep records
+    // in memory that Kafka has already stored.
     for (const { key, value } of records) {
       const bytes = heldBytes({ key, value })
       producer.append(topic, { key, value, headers }, error => onAck(bytes, error))
@@ -132,7 +133,7 @@ interface Accepted {
   readonly records: HeldRecords
   readonly sourceId: string
   readonly trace: TraceContext | undefined
-  /** See `StoreRecords`. */
+  /** Gets the number of failed records (see `StoreRecords`). */
   readonly onFinished: (failed: number) => void
 }
 

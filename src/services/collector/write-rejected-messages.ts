@@ -1,16 +1,16 @@
 import type { SharedMemory } from '../../core/collector/memory-limit-by-group.ts'
 import { rejectedRecord } from '../../core/collector/rejected-record.ts'
 import { isSuppressed } from '../../core/deletion/suppressions.ts'
-import { idIn } from '../../core/message/json.ts'
-import type { RejectionCode } from '../../core/message/message.ts'
+import type { RejectionCode } from '../../core/message/message-rejection.ts'
 import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
+import { idIn } from '../../core/message/parse-message-json.ts'
 import type { RejectedMessage } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { NextTurn } from './fair-turns.ts'
-import { heldBytes, unshared } from './request-records-in-memory.ts'
+import { copyWithOwnBuffer, heldBytes } from './request-records-in-memory.ts'
 
 interface Deps {
   readonly producer: LogProducer
@@ -30,7 +30,7 @@ export const maxKeptPerRequest = 1_000
  * for `work` of `NextTurn`.
  */
 const workOfRecord = 256
-/** The codes of messages that may not be JSON objects. */
+/** The rejection codes of messages whose text is possibly not a JSON object. */
 const codesOfAnyText: ReadonlySet<RejectionCode> = new Set([
   'invalid_json',
   'not_an_object',
@@ -59,22 +59,22 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     metrics.collectorRejectsLost.inc({}, count)
     logger.debug(
       { topic, messages: count, why },
-      'the collector did not write some rejected messages to the topic (see "why"); "messages" is the number of these messages; the responses to their senders still report their errors',
+      'the collector did not write some rejected messages to the topic for rejected messages (see "topic" and "why"); "messages" is the number of messages that were not written; the responses to the senders still report their errors',
     )
   }
 
   function append(source: string, record: OutgoingRecord): void {
     const bytes = heldBytes(record)
     if (!held.take(source, bytes)) return lost(1, 'the memory for rejected messages of this source is full')
-    producer.append(topic, unshared(record), error => {
+    producer.append(topic, copyWithOwnBuffer(record), error => {
       held.giveBack(source, bytes)
       if (error !== undefined) lost(1, error.message)
     })
   }
 
   /**
-   * Whether a text may contain data of a suppressed user. Without a user id, a text that may not be
-   * a JSON object counts as private.
+   * Whether a text may contain data of a suppressed user. A text without a user id counts as
+   * private if it is possibly not a JSON object.
    */
   function isPrivate({ code }: RejectedMessage, text: string, { sourceId }: Rejected): boolean {
     if (suppressions.size === 0) return false

@@ -17,7 +17,9 @@ interface Wait {
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>
   readonly #waits = new Set<Wait>()
-  /** The last `asOf` that `onCurrent` was called with. */
+  /**
+   * The last `asOf` of `onCurrent`. All records that Kafka acknowledged before this time are read.
+   */
   #asOf = Number.NEGATIVE_INFINITY
 
   constructor(clock: Pick<Clock, 'boottime' | 'after'>) {

@@ -47,8 +47,8 @@ export async function changeFailures(
 }
 
 /**
- * Ends the failure state of a deleted destination, because a new destination with its id and URLs
- * would get this state. Never rejects.
+ * Ends the failure state of a deleted destination. Otherwise, a new destination with the same id
+ * and URLs would get this state. Never rejects.
  */
 export async function endFailures(deps: Deps, { kind, id }: RecordName): Promise<void> {
   if (kind !== 'destination') return

@@ -1,8 +1,9 @@
 import { mayConflict, type References } from '../../core/config-objects/object-references.ts'
 
 /**
- * The changes that this process is writing. A change that may conflict with one of them waits until
- * the other has ended, and is then planned again, so that this process never undoes its own change.
+ * The changes that this process is writing. If a new change may conflict with one of them, the new
+ * change waits until that write has ended, and is then planned again. If this process wrote both
+ * changes concurrently, it would have to undo one of them.
  */
 export class ChangesInProgress {
   readonly #all = new Map<References, Promise<void>>()

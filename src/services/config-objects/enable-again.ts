@@ -2,7 +2,7 @@ import { withoutFailures } from '../../core/auto-disable/judge-failures.ts'
 import type { ChangeOutcome, ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import type { Clock } from '../../core/ports.ts'
 import { changeFailures } from './change-failure-state.ts'
-import type { ObjectList } from './list-file-and-topic-objects.ts'
+import type { ObjectList } from './file-and-topic-object-list.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter } from './object-writer.ts'
 
@@ -21,7 +21,7 @@ export function createEnableAgain({ topic, list, clock }: Deps): ConfigObjects['
     if (found === undefined) return { kind: 'not_found' }
     if (topic === undefined) return { kind: found.origin === 'file' ? 'defined_in_file' : 'disabled' }
     // Another process may just have disabled the destination, so read the config topic to its end.
-    // Unless `origin` is `file`, the caller has done this.
+    // If `origin` is not `file`, the caller has already done this.
     if (found.origin === 'file' && found.disabledAutomatically === undefined && !(await topic.store.caughtUp()))
       return { kind: 'unavailable', detail: 'this process cannot read the config topic' }
     const result = await changeFailures(

@@ -1,5 +1,5 @@
+import { describeTopicObject } from '../../core/config-objects/config-object-from-topic-or-file.ts'
 import type { ChangeOutcome, ChangeRequest, ConfigObjects } from '../../core/config-objects/config-objects.ts'
-import { describeTopicObject } from '../../core/config-objects/describe-topic-or-file-object.ts'
 import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import { type ObjectName, type ObjectRecord, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import type { AllObjects } from '../../core/config-objects/object-references.ts'
@@ -12,7 +12,7 @@ import type { Settings } from '../../core/settings/settings.ts'
 import { endFailures } from './change-failure-state.ts'
 import { ChangesInProgress } from './changes-in-progress.ts'
 import { createEnableAgain } from './enable-again.ts'
-import { ObjectList } from './list-file-and-topic-objects.ts'
+import { ObjectList } from './file-and-topic-object-list.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter } from './object-writer.ts'
 import { writeChange } from './write-change-or-undo-it.ts'
@@ -47,7 +47,10 @@ interface Deps {
 /** The configuration objects for the operator API. */
 export function createConfigObjects({ topic, file, merged, latest, clock, newNonce }: Deps): ConfigObjects {
   const list = new ObjectList({ store: topic?.store, file, merged })
-  /** The last change in progress of each object, by key. The next one waits for it. */
+  /**
+   * The last change in progress of each object, by `objectKeyOf`. The next change of the object
+   * waits for it.
+   */
   const queues = new Map<string, Promise<unknown>>()
   const inProgress = new ChangesInProgress()
   const allIn = ({ object, objects }: ObjectStore): AllObjects => ({ file: file(), object, objects })
@@ -133,8 +136,8 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 })
 
 /**
- * Returns the outcome of an applied change: the object as in `record`, even if replaced since, but
- * with its current problems.
+ * Returns the outcome of an applied change. The outcome has the object as in `record`, even if a
+ * later record is in force, but with the current problems of the object.
  */
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, latest: () => Merged): ChangeOutcome {
   const { value, action, fields } = record
@@ -142,7 +145,7 @@ function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, latest
   const isInForce = store.known(record)?.writeId === record.writeId
   const decoded = () => (value === undefined ? undefined : readObject(record, value, store.reading))
   const read = isInForce ? store.object(record) : decoded()
-  const others = read && latest().problems.get(objectKeyOf(record))
-  const object = read && describeTopicObject(record, read, { others, failures })
+  const problemsFromOthers = read && latest().problems.get(objectKeyOf(record))
+  const object = read && describeTopicObject(record, read, { problemsFromOthers, failures })
   return { kind: 'changed', object, created: action === 'created', changedFields: fields }
 }

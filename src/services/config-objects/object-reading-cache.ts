@@ -1,15 +1,15 @@
-import type { KnownVersion } from '../../core/config-objects/object-log.ts'
 import { isObjectRecord, type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
+import type { KnownVersion } from '../../core/config-objects/objects-from-topic.ts'
 import { type ReadingContext, type ReadObject, readObject } from '../../core/config-objects/read-object.ts'
 import type { Logger } from '../../core/ports.ts'
 import { problemLine } from '../../core/settings/settings-problem.ts'
 
 const excluded =
-  'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, if it is a destination, its messages wait; if it is a source, the collector rejects its messages; all other destinations and sources stay in use'
+  'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, the messages of this destination wait, or the collector rejects the messages of this source; all other destinations and sources stay in use'
 
 /**
- * The last result for an object. An undo repeats a value, but at another `offset`, so its write
- * keys can have other offsets.
+ * The last decoded record of an object, and the decoded `object`. The `object` also depends on
+ * `offset`, because it has the offset at which each write key of a source was added (`keyOffsets`).
  */
 interface Last extends Pick<KnownVersion, 'createdAt' | 'offset'> {
   readonly value: string
@@ -21,8 +21,8 @@ export class ObjectReadingCache {
   readonly #logger: Logger
   #last = new Map<string, Last>()
   /**
-   * A faster index: with 10,000 objects, look-ups in `#last` would take most of the time of a
-   * merge.
+   * A faster index of the same results. With 10,000 objects, look-ups in `#last` would take most of
+   * the time in which the objects are merged with the configuration file.
    */
   #ofVersion = new WeakMap<KnownVersion, ReadObject>()
   #context: ReadingContext
@@ -53,7 +53,10 @@ export class ObjectReadingCache {
     return object
   }
 
-  /** Decodes a record of an object, or returns the last result if it would be the same. */
+  /**
+   * Decodes a record of an object. Returns the last result if `value`, `createdAt` and `offset`
+   * have not changed.
+   */
   #read(known: KnownVersion & ObjectName): ReadObject | undefined {
     const { value, createdAt, offset } = known
     const key = objectKeyOf(known)

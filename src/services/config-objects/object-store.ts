@@ -1,7 +1,6 @@
 import type { FailureState } from '../../core/auto-disable/judge-failures.ts'
 import type { RecentChangeList } from '../../core/config-objects/config-objects.ts'
 import { failureStateIn } from '../../core/config-objects/destination-failure-record.ts'
-import { type FoldResult, type KnownVersion, ObjectLog } from '../../core/config-objects/object-log.ts'
 import {
   configPartition,
   decodeRecord,
@@ -10,6 +9,7 @@ import {
   type ObjectRecord,
   type RecordName,
 } from '../../core/config-objects/object-record.ts'
+import { type ApplyResult, type KnownVersion, ObjectLog } from '../../core/config-objects/objects-from-topic.ts'
 import type { ReadingContext, ReadObject } from '../../core/config-objects/read-object.ts'
 import { RecentChanges } from '../../core/config-objects/recent-changes.ts'
 import { unreadBatchFields } from '../../core/logging/unread-batch-fields.ts'
@@ -29,7 +29,7 @@ interface Deps {
 
 export interface StoreListener {
   /** Called with each record. `before`: the version of the object that was current until then. */
-  onRecord?(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void
+  onRecord?(record: ObjectRecord, result: ApplyResult, before: KnownVersion | undefined): void
   /**
    * Called when an object or the automatic disabling of a destination changes; `undefined`: any
    * object may have changed. Must be cheap.
@@ -41,7 +41,8 @@ export interface StoreListener {
    */
   onDamaged?(): void
   /**
-   * Called when Kafka has lost every record of an object that this process still has (`allToCopy`).
+   * Called when Kafka has lost every record of an object. This process still has the object in
+   * memory, and `allToCopy` includes its name.
    */
   onObjectsLost?(): void
 }
@@ -73,8 +74,8 @@ export interface ObjectStore {
   /** The current version of an object or failure state, perhaps a deletion. */
   known(name: RecordName): KnownVersion | undefined
   /**
-   * Names whose current version must be written again: Kafka lost it, or compaction would keep only
-   * an ignored record that follows it.
+   * The objects and failure states whose current version must be written again, because Kafka lost
+   * this version, or because compaction would keep only a later record that is ignored.
    */
   allToCopy(): readonly RecordName[]
   changes(since?: number): RecentChangeList
@@ -89,10 +90,10 @@ const damaged =
   'a record of the config topic is damaged (see "detail"); hookline ignores it, so no destination or source changes; only hookline may write to this topic: find the program that wrote this record, and stop the program'
 
 const unread =
-  'records of the config topic cannot be read (see "detail"); hookline ignores them, so changes of destinations or sources may be missing: check the destinations and sources that were changed at about the time in "writtenAt", and change them again'
+  'records of the config topic cannot be read (see "detail"); hookline ignores them, so changes of destinations or sources may be missing: check the destinations and sources that were changed at about the time in "writtenAt", and repeat the missing changes'
 
 const objectsLost =
-  'the config topic lost all records of some destinations or sources, or of failure states of destinations, because the topic was deleted and created again, or its log was truncated; "count" is the number of lost objects; do not restart hookline now: its processes still have the lost objects in memory, and a process with the service dispatcher or operator writes them to the topic again within seconds; then check the destinations and sources with the operator API, because the last changes before the loss may be missing'
+  'the config topic lost all records of some destinations or sources, or of their failure states: do not restart hookline now; within seconds, a process with the service dispatcher or operator writes the lost objects from its memory to the topic again ("count" is their number); then check the destinations and sources with the operator API, because the last changes before the loss may be missing; possible causes: the topic was deleted and created again, or its log was truncated'
 
 /** The state that is computed from the records of the topic. */
 class View {
@@ -101,7 +102,7 @@ class View {
   readonly failures = new Map<string, FailureState>()
 
   /** Called with the result of `log.apply(record)`. Returns whether an object may have changed. */
-  apply(record: ObjectRecord, result: FoldResult): boolean {
+  apply(record: ObjectRecord, result: ApplyResult): boolean {
     if (result === 'applied') this.changes.add(record)
     if (result !== 'applied' && result !== 'restored') return false
     if (isObjectRecord(record)) return true
@@ -116,10 +117,10 @@ class View {
    * Adds the objects that only an earlier view has, because their records are lost, and returns the
    * number of these objects.
    */
-  keep(earlier: View): number {
+  restoreLostFrom(earlier: View): number {
     const lost = [...earlier.log.all()].filter(known => this.log.get(known) === undefined)
     for (const known of lost) {
-      this.log.keep(known)
+      this.log.restoreLost(known)
       this.apply(known, 'restored')
     }
     return lost.length
@@ -147,7 +148,7 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     if (decoded.kind !== 'record') {
       logger.error({ topic, partition: configPartition, offset, detail: decoded.detail }, damaged)
       if (decoded.kind === 'unknown') return
-      target.log.ignore(decoded.name)
+      target.log.requestCopy(decoded.name)
       for (const listener of listeners) listener.onDamaged?.()
       return
     }
@@ -160,7 +161,7 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
   function onCurrent(asOf: number): void {
     catchUp.onCurrent(asOf)
     if (rebuilt === undefined) return
-    const count = rebuilt.keep(view)
+    const count = rebuilt.restoreLostFrom(view)
     view = rebuilt
     rebuilt = undefined
     changed()

@@ -1,21 +1,24 @@
-import { copyOf, type FoldResult } from '../../core/config-objects/object-log.ts'
 import { encodeRecord, type ObjectRecord } from '../../core/config-objects/object-record.ts'
+import { type ApplyResult, copyOf } from '../../core/config-objects/objects-from-topic.ts'
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import type { SettingsProblem } from '../../core/settings/settings-problem.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
-import { notReadBack, readBackLimit } from '../read-back-limit.ts'
+import { notReadBack, readBackLimit } from '../read-own-record-timeout.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * The wait before a record in force is written again, because Kafka has lost it, or because
- * compaction would keep only a later, ignored record of this process.
+ * Time until this process writes the current version of an object again, if Kafka has lost this
+ * version, or if compaction would keep only a later, ignored record of this process.
  */
-const copyOwnAfter = durationMs(1_000)
-/** The wait in all other cases, in which another process normally writes the copy first. */
-const copyOthersAfter = durationMs(30_000)
+const shortCopyWait = durationMs(1_000)
+/**
+ * Like `shortCopyWait`, for all other cases. This time is longer, because another process normally
+ * writes the version first.
+ */
+const longCopyWait = durationMs(30_000)
 
 export type WriteResult =
-  /** The record is in force. `problems` is the result of `check`. */
+  /** The record is in force. `problems` is the result of the parameter `check` of `write`. */
   | { readonly kind: 'applied'; readonly problems: readonly SettingsProblem[] }
   /** Another process wrote the same version first. */
   | { readonly kind: 'ignored' }
@@ -44,10 +47,10 @@ export class ObjectWriter {
     this.#deps = deps
     deps.store.listen({
       onRecord: (record, result) => this.#onRecord(record, result),
-      onDamaged: () => this.#copyAfter(copyOthersAfter),
-      onObjectsLost: () => this.#copyAfter(copyOwnAfter),
+      onDamaged: () => this.#copyAfter(longCopyWait),
+      onObjectsLost: () => this.#copyAfter(shortCopyWait),
     })
-    if (deps.store.allToCopy().length > 0) this.#copyAfter(copyOthersAfter)
+    if (deps.store.allToCopy().length > 0) this.#copyAfter(longCopyWait)
   }
 
   /**
@@ -76,10 +79,10 @@ export class ObjectWriter {
     this.#copyTimer?.cancel()
   }
 
-  #onRecord({ writeId, copy }: ObjectRecord, result: FoldResult): void {
+  #onRecord({ writeId, copy }: ObjectRecord, result: ApplyResult): void {
     const end = copy === 0 ? this.#inProgress.get(writeId) : undefined
     if (end !== undefined && result !== 'restored') end(result !== 'ignored')
-    if (result === 'ignored') this.#copyAfter(end === undefined ? copyOthersAfter : copyOwnAfter)
+    if (result === 'ignored') this.#copyAfter(end === undefined ? longCopyWait : shortCopyWait)
   }
 
   /**
@@ -104,9 +107,9 @@ export class ObjectWriter {
         if (error === undefined) return
         logger.warn(
           { topic, ...name, error: error.message },
-          'hookline could not restore the last valid version of a configuration object (see "kind" and "id") in the config topic (see "error"); it still uses this version, and tries again in 30 s; correct the cause of the error: if all tries fail for 7 days, Kafka may delete this version',
+          'the config topic has lost the current version of a destination, source or failure state (see "kind" and "id"), or has a later record of it that hookline ignores; hookline could not write this version to the topic again (see "error"): correct the cause of the error; hookline still uses the version, and tries again in 30 s; if all tries fail for 7 days, Kafka may delete the version',
         )
-        this.#copyAfter(copyOthersAfter)
+        this.#copyAfter(longCopyWait)
       })
     }
   }

@@ -12,7 +12,7 @@ import type { ObjectStore } from './object-store.ts'
  */
 const every = durationMs(60_000)
 /** Time from the start of the process to the first run. */
-const firstAfter = durationMs(10_000)
+const firstRunAfter = durationMs(10_000)
 /**
  * Maximum number of objects that one run encrypts again, each with one write to the config topic.
  */
@@ -26,10 +26,10 @@ const minInterval = durationMs(3_600_000)
 const by = 'hookline.key-rotation'
 
 const differentOrder =
-  'less than an hour ago, hookline encrypted the secrets of a destination or source (see "kind" and "id") again with a key that is not the first key of this process: operator.encryptionKeyFile has other keys, or the same keys in another order, in another process, or its first key has changed again since then; use the same keys in the same order in all processes with the service operator; this process encrypts the secrets again one hour after that time'
+  'less than an hour ago, a process encrypted the secrets of a destination or source (see "kind" and "id") again, with a key that is not the first key in operator.encryptionKeyFile of this process: use the same keys in the same order in all processes with the service operator; ignore this line if you have changed the first key twice within an hour; in either case, this process encrypts the secrets again one hour after the last encryption'
 
 const notRenewed =
-  'hookline could not encrypt the secrets of a destination or source again (see "kind", "id" and "problems") with the first key of operator.encryptionKeyFile; if the key file lacks an old key, add the old key; otherwise set the secrets again through the operator API, or delete the destination or source there; if the configuration file also defines it, first remove it from the configuration file; until then, the metric hookline_config_objects_old_key counts it'
+  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"): if "problems" names a key that operator.encryptionKeyFile does not have, add this key; for any other problem, set the secrets again, or delete the destination or source, through the operator API (first remove it from the configuration file, if this file defines it too); until the encryption succeeds, the metric hookline_config_objects_old_key counts the destination or source'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>
@@ -65,7 +65,7 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
     refused.add(objectKeyOf(name))
   }
 
-  async function turn(): Promise<DurationMs> {
+  async function run(): Promise<DurationMs> {
     let renewed = 0
     for (const { kind, id, hasOldSeal } of [...store.objects()]) {
       // The store is queried again, because another process may have renewed the object.
@@ -88,5 +88,5 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
     return every
   }
 
-  return createPeriodicTask({ clock, firstAfter, turn })
+  return createPeriodicTask({ clock, firstRunAfter, run })
 }

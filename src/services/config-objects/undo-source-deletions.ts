@@ -1,6 +1,6 @@
-import type { FoldResult, KnownVersion } from '../../core/config-objects/object-log.ts'
 import { isObjectRecord, type ObjectName, type ObjectRecord } from '../../core/config-objects/object-record.ts'
 import { type AllObjects, brokenReferences, usesOf } from '../../core/config-objects/object-references.ts'
+import type { ApplyResult, KnownVersion } from '../../core/config-objects/objects-from-topic.ts'
 import { readObject } from '../../core/config-objects/read-object.ts'
 import { type Before, undoOf } from '../../core/config-objects/undo-conflicting-change.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
@@ -53,7 +53,7 @@ export function createSourceDeletionUndo({ store, writer, clock, logger }: Deps)
     }
   }
 
-  function onRecord(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void {
+  function onRecord(record: ObjectRecord, result: ApplyResult, before: KnownVersion | undefined): void {
     const { kind, action } = record
     if (result !== 'applied' || kind !== 'source' || action !== 'deleted' || !isObjectRecord(record)) return
     if (before === undefined || !isObjectRecord(before) || before.value === undefined || !isUsed(record)) return

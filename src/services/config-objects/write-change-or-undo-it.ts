@@ -9,8 +9,8 @@ import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter, WriteResult } from './object-writer.ts'
 
 /**
- * Maximum number of records after the change: an undo, the change again, and a second undo. The
- * last two are needed only if other processes write conflicting changes during the writes.
+ * Maximum number of records that this process writes after a change: an undo, the change again, and
+ * a second undo. The last two are needed only if other processes write more conflicting changes.
  */
 const maxWrites = 3
 
@@ -38,11 +38,17 @@ type Result =
 
 /** The object before or after the change. */
 interface State extends Before {
-  /** Returns the problems of references that this state has now. */
+  /**
+   * Checks the references between the object in this state and the other objects as they are now.
+   * Returns a problem for each invalid reference.
+   */
   readonly problems: () => readonly SettingsProblem[]
 }
 
-/** A written state with its record, and the problems when this process read the record back. */
+/**
+ * A written state, its record, and the problems of the state when this process read the record
+ * back.
+ */
 interface Written {
   readonly state: State
   readonly record: ObjectRecord & ObjectName
@@ -51,7 +57,8 @@ interface Written {
 
 /**
  * Writes a planned change, and undoes it if another process wrote a conflicting change before. If
- * this process ends first, other processes undo only source deletions. Never rejects.
+ * this process stops before the undo, other processes undo only the deletion of a source. Never
+ * rejects.
  */
 export async function writeChange(deps: Deps, plan: PlannedWrite): Promise<Result> {
   const { store, writer, all } = deps
@@ -65,9 +72,9 @@ export async function writeChange(deps: Deps, plan: PlannedWrite): Promise<Resul
 }
 
 /**
- * Undoes a change with `problems`. The undo is checked like a change, because it could break a
- * change that another process has confirmed since. If only the change itself has no problems by
- * then, it stays, or is made again.
+ * Undoes a change that has `problems`. The undo is checked too, because it could break a later
+ * change of another process. If the undo is invalid, but the change has become valid, the change
+ * stays, or is written again.
  */
 async function undoUnlessKept(
   { store, writer, all, clock }: Deps,
@@ -83,7 +90,7 @@ async function undoUnlessKept(
     const states = writes < maxWrites ? [undone, after] : []
     const isValid = inForce.problems.length === 0
     const valid = isValid ? inForce.state : states.find(state => state.problems().length === 0)
-    // If no state is valid, only an update is undone, because this cannot break another object.
+    // If neither state is valid, undo only an update: its undo cannot break another object.
     const wanted = valid ?? (record.action === 'updated' ? undone : inForce.state)
     if (wanted === inForce.state) {
       if (valid === after) return { kind: 'applied', record: inForce.record }
@@ -102,8 +109,8 @@ async function undoUnlessKept(
 
 const noValidState = ({ message }: SettingsProblem, why: SettingsProblem, isUndone: boolean): string =>
   isUndone
-    ? `an earlier change by another process made the change invalid: ${message}; Hookline undid the change, but a later change by another process made the previous state invalid too: ${why.message}`
-    : `the change is written, but an earlier change by another process makes it invalid: ${message}; Hookline did not undo the change, because a later change by another process made the previous state invalid too: ${why.message}`
+    ? `an earlier change by another process made the change invalid: ${message}; Hookline undid the change, but the earlier state of the object is now invalid too, because of a later change by another process: ${why.message}`
+    : `the change is written, but an earlier change by another process makes it invalid: ${message}; Hookline did not undo the change, because the earlier state of the object is now invalid too, after a later change by another process: ${why.message}`
 
 function notWritten({ message }: SettingsProblem, result: NotApplied, isUndo: boolean): string {
   const why = result.kind === 'failed' ? result.detail : 'another process changed the object again'

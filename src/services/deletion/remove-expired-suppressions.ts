@@ -19,14 +19,15 @@ const continueAfter = durationMs(1_000)
 interface Deps {
   readonly suppressions: Pick<SuppressionList, 'compact' | 'isCurrent'>
   /** Whether this process compacts the topic. One process is enough; two do no harm. */
-  readonly isOurs: () => boolean
+  readonly compactsTopic: () => boolean
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /** Removes expired suppressions from the suppressions topic, for at most 500 users per run. */
-export function createSuppressionCompaction({ suppressions, isOurs, clock, logger }: Deps): PeriodicTask {
-  const turn = async (): Promise<DurationMs> => (isOurs() && !(await isCompacted()) ? continueAfter : compactEvery)
+export function createSuppressionCompaction({ suppressions, compactsTopic, clock, logger }: Deps): PeriodicTask {
+  const run = async (): Promise<DurationMs> =>
+    compactsTopic() && !(await isCompacted()) ? continueAfter : compactEvery
 
   /** Resolves with false when the next compaction must follow after one second. */
   async function isCompacted(): Promise<boolean> {
@@ -43,5 +44,5 @@ export function createSuppressionCompaction({ suppressions, isOurs, clock, logge
     }
   }
 
-  return createPeriodicTask({ clock, firstAfter: compactEvery, turn })
+  return createPeriodicTask({ clock, firstRunAfter: compactEvery, run })
 }

@@ -7,11 +7,11 @@ import {
 import { unreadBatchFields } from '../../core/logging/unread-batch-fields.ts'
 import type { Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
-import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
+import { basedOnHeader, type ChangeSuppressions, SuppressionWrites } from './suppression-writes.ts'
 
 /**
- * Maximum age of the list at which an attempt may start: attempts stop at most 5 s after a user's
- * deletion.
+ * Attempts start only while the list is younger than this. So the attempts for a user stop at most
+ * 5 s after the user's deletion.
  */
 const maxAge = durationMs(5_000)
 
@@ -21,10 +21,10 @@ interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   /**
-   * How long a suppression lasts. One that also stops events received after the deletion never
-   * expires.
+   * How long a suppression is kept. A suppression that also stops events received after the
+   * deletion never expires.
    */
-  readonly lasts: DurationMs
+  readonly retention: DurationMs
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -45,8 +45,8 @@ export interface SuppressionList {
    */
   stops(about: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined
   /**
-   * Returns n when the list has all deletions that were accepted more than n ms ago. Infinite
-   * before the start.
+   * The age of the list: it has all deletions that were accepted at least this many milliseconds
+   * ago. Infinite before the start.
    */
   age(): DurationMs
   /** Whether the list is less than 5 s old, so that attempts may start. */
@@ -55,12 +55,14 @@ export interface SuppressionList {
   onCurrent(listener: () => void): void
   /**
    * Changes one user's record, and resolves when this process has read the record back. Calls
-   * `change` again if another process writes first. After a rejection, Kafka may have the record.
+   * `change` again if another process writes first. If the promise rejects, Kafka may still have
+   * stored the record.
    */
-  update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
+  update(userId: string, change: ChangeSuppressions): Promise<void>
   /**
-   * Writes the records of at most `maxUsers` users again: without expired suppressions, but with
-   * those that the last record lacks. Resolves with the number of these users.
+   * Writes the records of at most `maxUsers` users again. Removes expired suppressions, and adds
+   * the suppressions that a user's last record lacks because two processes wrote concurrently.
+   * Resolves with the number of users whose records were written.
    */
   compact(maxUsers: number): Promise<number>
 }
@@ -83,13 +85,13 @@ const unread =
 const keyless =
   'suppression record has no key, so it names no user; hookline ignores it: find the program that wrote it and stop it, because only hookline may write to this topic'
 
-export function createSuppressionList({ follower, producer, topic, lasts, clock, logger }: Deps): SuppressionList {
-  const index = new SuppressionIndex(lasts)
+export function createSuppressionList({ follower, producer, topic, retention, clock, logger }: Deps): SuppressionList {
+  const index = new SuppressionIndex(retention)
   const writes = new SuppressionWrites({ producer, topic, clock, index })
   const listeners: (() => void)[] = []
   /**
-   * For each partition that is being read again, the suppressions read so far. Until the read
-   * reaches the end, callers get those in `index`.
+   * The suppressions read so far from each partition that is read again, because Kafka lost
+   * records. Until the end of the partition is reached, callers get the suppressions in `index`.
    */
   const rebuilt = new Map<number, SuppressionIndex>()
   let knownUntil = Number.NEGATIVE_INFINITY
@@ -101,13 +103,13 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
     const { key, value, headers, partition, offset, unreadBatch } = record
     if (unreadBatch !== undefined) return logger.error(unreadBatchFields(record, unreadBatch), unread)
     const into = rebuilt.get(partition) ?? index
-    const marks = value === null ? undefined : decodeSuppressions(value.toString())
+    const suppressions = value === null ? undefined : decodeSuppressions(value.toString())
     if (key === null) return logger.error({ topic, partition, offset }, keyless)
-    if (value !== null && marks === undefined) return logger.error({ topic, partition, offset }, undecodable)
+    if (value !== null && suppressions === undefined) return logger.error({ topic, partition, offset }, undecodable)
     const userId = key.toString()
-    const madeOf = headers[basedOnHeader]
+    const basedOnOffset = headers[basedOnHeader]
     const previous = into.get(userId)
-    into.apply(userId, marks, offset, madeOf === undefined ? undefined : Number(madeOf), partition)
+    into.apply(userId, suppressions, offset, basedOnOffset === undefined ? undefined : Number(basedOnOffset), partition)
     writes.readBack(userId, record, previous, into)
   }
 
@@ -119,7 +121,7 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
     if (!wasCurrent && isCurrent()) for (const listener of listeners) listener()
   }
 
-  const onTruncated = (partition: number) => rebuilt.set(partition, new SuppressionIndex(lasts))
+  const onTruncated = (partition: number) => rebuilt.set(partition, new SuppressionIndex(retention))
 
   return {
     start: () => follower.start({ onRecord, onCurrent, onTruncated }),
@@ -140,7 +142,8 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
         users.push(userId)
         if (users.length === maxUsers) break
       }
-      await Promise.all(users.map(userId => writes.update(userId, marks => marks && index.lasting(marks, now))))
+      const removeExpired: ChangeSuppressions = suppressions => suppressions && index.unexpired(suppressions, now)
+      await Promise.all(users.map(userId => writes.update(userId, removeExpired)))
       return users.length
     },
   }

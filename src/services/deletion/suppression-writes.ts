@@ -1,6 +1,6 @@
 import { encodeSuppressions, type SuppressionIndex, type UserSuppressions } from '../../core/deletion/suppressions.ts'
 import type { Cancel, Clock, LogProducer, LogRecord } from '../../core/ports.ts'
-import { notReadBack, readBackLimit } from '../read-back-limit.ts'
+import { notReadBack, readBackLimit } from '../read-own-record-timeout.ts'
 
 /** Header with the id of a write, by which the writer recognises its record. */
 const writeHeader = 'write'
@@ -10,13 +10,16 @@ const writeHeader = 'write'
  */
 export const basedOnHeader = 'made-of'
 
-export type ChangeSuppressions = (marks: UserSuppressions | undefined) => UserSuppressions | undefined
+export type ChangeSuppressions = (suppressions: UserSuppressions | undefined) => UserSuppressions | undefined
 
 interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   readonly clock: Clock
-  /** `get` returns the same object for a user until another record of the user is read. */
+  /**
+   * `get` returns the same object for a user until another record of the user is read. So the
+   * writer notices another record by comparing objects.
+   */
   readonly index: Pick<SuppressionIndex, 'get' | 'offsetOf'>
 }
 
@@ -57,8 +60,8 @@ export class SuppressionWrites {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const id = clock.id()
     const cancel: Cancel = clock.after(readBackLimit, () => {
-      // If the record is read back later, readers only merge the record, as if its writer had
-      // crashed.
+      // If the record is read back after this time, the writer does not repeat the change. Readers
+      // merge the record, as if its writer had crashed.
       this.#inProgress.delete(id)
       reject(readBackTooLate(topic))
     })
@@ -72,18 +75,18 @@ export class SuppressionWrites {
   }
 
   /**
-   * Handles an own record that was read back. A change that was not based on `previous`, the user's
-   * value before the record, is applied to `previous` and written again, because the current value
-   * may have suppressions that another process removed. Without `previous`, the current value is
-   * the base.
+   * Handles a record of this process that was read back. `previous` is the user's value before this
+   * record. If the change was not based on `previous`, applies the change to `previous`, and writes
+   * the result. Uses the current value only if `previous` is `undefined`: the current value merges
+   * both records, so it may have suppressions that another process removed.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''
     const own = this.#inProgress.get(id)
     if (own === undefined) return
     this.#inProgress.delete(id)
-    // While the partition is read again (another `index`), `previous` is not the base, because it
-    // may lack records that Kafka has lost.
+    // While the partition is read again (another `index`), apply the change to the current value:
+    // `previous` may lack suppressions from records that Kafka has lost.
     const base = index === this.#deps.index ? previous : undefined
     if (previous === own.before) own.end(undefined)
     else this.#write({ ...own, before: index.get(userId) }, index, base)

@@ -12,11 +12,11 @@ interface DoneListener {
 }
 
 /** What the ledger (counts of deliveries by result) needs to know about a record. */
-export interface LedgerIdentity {
+export interface LedgerOrigin {
   /** When the event was appended. */
   readonly appended: EpochMs
   /** For a retry record: its destination, and whether a replay or resend wrote it. */
-  readonly taken: { readonly destination: string; readonly isReplayed: boolean } | undefined
+  readonly retryRecord: { readonly destination: string; readonly isReplayed: boolean } | undefined
   /** Whether the event is a copy that a replay wrote to the events topic. */
   readonly isReplayedEvent: boolean
 }
@@ -38,10 +38,10 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   readonly #listener: DoneListener
   /** The hour in which the event was appended, in hours since 1970, for the ledger. */
   hour = 0
-  /** Counted in the ledger when the record is done. */
+  /** The ledger counts these entries when the record is done. */
   readonly entries: LedgerEntry[] = []
-  #taken: string | undefined
-  #isIdentified = false
+  #retryDestination: string | undefined
+  #hasOrigin = false
   #isReplayedEvent = false
 
   constructor(record: LogRecord, processor: PartitionProcessor, admittedAt: number, listener: DoneListener) {
@@ -51,9 +51,9 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
     this.#listener = listener
   }
 
-  /** The destination of a retry record; `undefined` before `identify()`. */
+  /** The destination of a retry record; `undefined` before `noteOrigin()`. */
   get destination(): string | undefined {
-    return this.#taken
+    return this.#retryDestination
   }
 
   retain(): void {
@@ -62,15 +62,15 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /** Notes what the ledger needs to know. Further calls have no effect. */
-  identify({ appended, taken, isReplayedEvent }: LedgerIdentity): void {
-    if (this.#isIdentified) return
-    this.#isIdentified = true
+  noteOrigin({ appended, retryRecord, isReplayedEvent }: LedgerOrigin): void {
+    if (this.#hasOrigin) return
+    this.#hasOrigin = true
     this.hour = hourOf(appended)
     this.#isReplayedEvent = isReplayedEvent
-    if (taken === undefined) return
-    this.#taken = taken.destination
-    this.count(taken.destination, 'taken')
-    if (taken.isReplayed) this.count(taken.destination, 'replayed')
+    if (retryRecord === undefined) return
+    this.#retryDestination = retryRecord.destination
+    this.count(retryRecord.destination, 'taken')
+    if (retryRecord.isReplayed) this.count(retryRecord.destination, 'replayed')
   }
 
   /**
@@ -88,8 +88,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * The destinations that need no delivery, because an earlier owner finished them or the header
-   * `done-for` has them.
+   * The destinations that need no delivery of this record: an earlier owner of the partition
+   * finished their deliveries, or the header `done-for` names the destinations.
    */
   get earlierDone(): readonly string[] {
     const inHeader = doneForIn(this.record)
@@ -97,7 +97,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
     return inHeader.length === 0 ? inCommit : [...inHeader, ...inCommit]
   }
 
-  /** Counts the deliveries of an event that an earlier owner has finished. */
+  /** Counts the event's deliveries that an earlier owner of the partition has finished. */
   countEarlierResults(): void {
     for (const [destination, result] of this.processor.tracker.resultsOf(this.record.offset)) {
       this.countAdmitted(destination)
@@ -106,26 +106,27 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * Called when an event gets a route. An event that waited without a route was counted as
-   * admitted, and its deliveries are now counted too, so the ledger subtracts `routed`.
+   * Called when an event gets a route. If the event waited in a retry topic for its route,
+   * `admitted` counts it twice: without a route, and with its deliveries. So the ledger subtracts
+   * `routed`.
    */
   countRouted(): void {
-    if (this.#taken !== undefined) this.count(this.#taken, 'routed')
+    if (this.#retryDestination !== undefined) this.count(this.#retryDestination, 'routed')
   }
 
   /**
-   * Counts the result of a record without a route, and counts its event as admitted, for the
-   * destination `-`.
+   * Counts the result of a record without a route. A retry record counts for its destination. For
+   * an event, the destination is `-`, and the event also counts as admitted.
    */
   unroutedResult(result: LedgerResult): void {
     this.countEarlierResults()
-    if (this.#taken === undefined) this.countAdmitted(noDestination)
-    this.count(this.#taken ?? noDestination, result)
+    if (this.#retryDestination === undefined) this.countAdmitted(noDestination)
+    this.count(this.#retryDestination ?? noDestination, result)
   }
 
   /**
    * Notes that one destination needs no further delivery of the record. The commit metadata
-   * contains this for the next owner.
+   * contains this note for the partition's next owner.
    */
   doneFor(destination: string, result: LedgerResult): void {
     this.count(destination, result)

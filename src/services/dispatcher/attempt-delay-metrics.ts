@@ -13,9 +13,9 @@ export function observeDelay(
   traceId?: string,
 ): void {
   if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
-  // Not for a replayed event (`round` is not 0): its delay would include the days until the replay.
-  // An earlier attempt without an access token or a permit is not counted in `attempt`, but it has
-  // left an outcome.
+  // Exclude replayed events (`round` is not 0): the delay would include the days until the replay.
+  // Exclude attempts that follow an attempt without an access token or permit: `attempt` does not
+  // count that earlier attempt, but `outcomes` has its outcome.
   else if (carried.round === 0 && carried.outcomes === '')
     metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000, traceId)
 }

@@ -6,7 +6,7 @@ import type { AttemptRecords } from './attempt-records.ts'
 import { coalesce } from './collect-items-per-tick.ts'
 import type { Delivery } from './delivery.ts'
 
-/** Of this number of successful attempts, one is logged at level info, the others at debug. */
+/** One in this number of successful attempts is logged at level info, the others at level debug. */
 const logOneIn = 1_000
 
 interface Deps {

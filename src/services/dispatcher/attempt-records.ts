@@ -8,7 +8,7 @@ import {
 import type { Decision } from '../../core/delivery/decide.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { LogProducer } from '../../core/ports.ts'
-import type { RecordedAttempts } from '../../core/settings/attempts-topic-setting.ts'
+import type { RecordedAttempts } from '../../core/settings/schema-of-attempts-topic.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Delivery } from './delivery.ts'
@@ -61,7 +61,7 @@ export function createAttemptRecords(deps: {
     },
     result({ of, carried, event }, decision, at) {
       if (!isResultRecorded(recorded, { carried, decision })) return
-      const attempt = { number: carried.attempt, at, calls: [], leftOut: 0, isHeldUpByOthers: false }
+      const attempt = { number: carried.attempt, at, calls: [], webhooksWithoutPermit: 0, isHeldUpByOthers: false }
       const ended = { carried, headers: of.record.headers, event, attempt, decision, elapsedMs: 0 }
       const record = { ...attemptFacts(ended, at), kind: 'result', ...attemptDetails(ended, at) }
       write(carried.messageId, encodeAttempt(record, at))

@@ -4,18 +4,18 @@ import {
   type Decision,
   decide,
   decideBeforeAttempt,
+  decideUnconfigured,
   defer,
   deferUnresponsive,
   forgetRemovedWebhooks,
   mustBeAttempted,
-  unconfigured,
   webhooksToCall,
 } from '../../core/delivery/decide.ts'
 import { endPausedTime } from '../../core/delivery/paused-time.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { isOfEarlierDestination } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
-import type { ResultCounts } from '../../core/live-status/result-counts.ts'
+import type { ResultCounts } from '../../core/live-status/result-counts-of-this-process.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
@@ -39,8 +39,8 @@ import { DestinationLimits, type LimitsDeps } from './destination-limits.ts'
 import { DestinationQueues } from './destination-queues.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
 import type { Settle } from './settle.ts'
-import { UnattemptedDeliveries } from './settle-unattempted-deliveries.ts'
 import { updateSlowDown } from './slow-down-update.ts'
+import { UnattemptedDeliveries } from './spill-or-hand-over-deliveries.ts'
 import { SpilloverController } from './spillover-controller.ts'
 import { type DeletedUsers, stoppedByDeletion } from './stopped-by-deletion.ts'
 
@@ -82,8 +82,9 @@ export class AttemptStarter {
   readonly #limits: DestinationLimits
   readonly #queues: DestinationQueues
   /**
-   * Deliveries taken from their queues, in order, that wait for `release`: their partition is being
-   * revoked or may belong to another process, or suppressions are not current.
+   * Deliveries that have left their queues but may not start, in order: their partition is being
+   * revoked or may belong to another process, or the suppressions are not current. `release`
+   * returns the deliveries to their queues.
    */
   #held: Delivery[] = []
   #isOpen = true
@@ -94,8 +95,8 @@ export class AttemptStarter {
   /** Starts all deliveries that may start, after some were enqueued or a permit became free. */
   readonly dispatch: () => void
   /**
-   * Called when a request or delivery of a destination has ended. `undefined`: none has ended, but
-   * a request may connect now.
+   * Called when a request or delivery of a destination has ended. Called with `undefined` when only
+   * the number of connecting requests has become smaller, so that another request may connect.
    */
   readonly noteEnded: (target: DestinationState | undefined) => void
 
@@ -117,7 +118,7 @@ export class AttemptStarter {
       oldestOpenMs,
       cpuSaturatedUntil,
       queues: this.#queues,
-      defer: (delivery, mayClimb) => this.#leaving.spill(delivery, mayClimb),
+      defer: (delivery, mayWaitLonger) => this.#leaving.spill(delivery, mayWaitLonger),
       hasOtherDestinations: () => deps.routing().destinations.size > 1,
       isOpen: () => this.#isOpen,
     })
@@ -133,7 +134,7 @@ export class AttemptStarter {
     return this.#inProgress + this.#leaving.inProgress
   }
 
-  /** Returns the state of a destination, which is kept as long as the process runs. */
+  /** Returns the state of a destination. It is created at the first call, and never removed. */
   stateOf(destination: string): DestinationState {
     return this.#queues.of(destination)
   }
@@ -157,7 +158,7 @@ export class AttemptStarter {
     const delivery = this.#isOpen && limiter.hasCapacity ? this.#queues.take() : undefined
     if (delivery === undefined) return undefined
     const before = limiter.inFlight
-    if (delivery.of.processor.revoked) this.#queues.dropped(delivery)
+    if (delivery.of.processor.revoked) this.#queues.leftToNextOwner(delivery)
     else if (delivery.of.processor.mayStart && suppressions.isCurrent()) this.#start(delivery)
     else this.#held.push(delivery)
     return limiter.inFlight > before ? 0 : 1
@@ -182,8 +183,8 @@ export class AttemptStarter {
 
   /**
    * Called when a partition is being revoked. If the commit metadata has no room for a record's
-   * finished deliveries, the next owner would repeat them. So the remaining deliveries are
-   * deferred, and the record is done.
+   * finished deliveries, the partition's next owner would repeat these deliveries. So this method
+   * defers the record's queued deliveries: the record is then done, and its offset is committed.
    */
   handOver(processor: PartitionProcessor): void {
     const { uncovered } = processor.tracker
@@ -223,7 +224,7 @@ export class AttemptStarter {
     const plan = planOf(delivery.target, this.#deps)
     const { event, carried } = delivery
     if (plan.kind === 'dead_lettered' || isOfEarlierDestination(plan.destination, event.sourceId, carried.startedAt))
-      return this.#finish(delivery, unconfigured(carried, this.#deps.policy, this.#deps.clock.now()))
+      return this.#finish(delivery, decideUnconfigured(carried, this.#deps.policy, this.#deps.clock.now()))
     if (plan.kind === 'dropped') return this.#finish(delivery, { kind: 'dropped', reason: plan.reason })
     this.#startWhenDue(delivery, plan)
   }
@@ -253,17 +254,17 @@ export class AttemptStarter {
   #attempt(delivery: Delivery, plan: DeliverPlan, now: EpochMs): void {
     const { limiter, connecting, clock, makeAttempt, tracer } = this.#deps
     const { target } = delivery
-    const { callees, callMaker, policy, authorized, watchedUrls } = plan
+    const { preparedWebhooks, requestBuilder, policy, authorized, watchedUrlHashes } = plan
     const startedAt = clock.monotonic()
     if (target.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now)) {
-      const climbs = !target.breaker.isProbing
-      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
+      const isDeferralCounted = !target.breaker.isProbing
+      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { isDeferralCounted }))
     }
     const deferral = this.#limits.deferral(delivery, policy, now)
     if (deferral === 'wait') return this.#queues.restore(delivery)
     if (deferral !== undefined) return this.#finish(delivery, deferral)
-    delivery.carried = forgetRemovedWebhooks(delivery.carried, callees)
-    const webhooks = webhooksToCall(callees, delivery.carried)
+    delivery.carried = forgetRemovedWebhooks(delivery.carried, preparedWebhooks)
+    const webhooks = webhooksToCall(preparedWebhooks, delivery.carried)
     const below = this.#limits.belowLimit(webhooks, plan.limits)
     const isHeldUpByWebhook = below.length < webhooks.length
     if (isHeldUpByWebhook && below.length === 0)
@@ -281,23 +282,24 @@ export class AttemptStarter {
     delivery.of.processor.started()
     const trace = tracer && traceAttempt(tracer, delivery)
     observeDelay(this.#deps.metrics, delivery, now, trace && sampledTraceIdOf(trace.context))
-    const leftOut = webhooks.length - called.webhooks.length
-    const begun = { ...called, leftOut, isHeldUpByWebhook, delivery, callees, callMaker, policy, authorized }
-    makeAttempt({ ...begun, watchedUrls, at: now, startedAt, isProbe, trace }, this.#onAttemptEnd)
+    const webhooksWithoutPermit = webhooks.length - called.webhooks.length
+    const permits = { webhooksWithoutPermit, isHeldUpByWebhook }
+    const begun = { ...called, ...permits, delivery, preparedWebhooks, requestBuilder, policy, authorized }
+    makeAttempt({ ...begun, watchedUrlHashes, at: now, startedAt, isProbe, trace }, this.#onAttemptEnd)
   }
 
   #attempted(begun: StartedAttempt, attempt: Attempt): void {
     const { clock } = this.#deps
-    const { delivery, policy, callees, watchedUrls, startedAt, trace } = begun
+    const { delivery, policy, preparedWebhooks, watchedUrlHashes, startedAt, trace } = begun
     const endedAt = clock.monotonic()
     this.#inProgress--
     delivery.target.attempts.ended(delivery, endedAt)
     updateCircuitBreaker(this.#deps, begun, attempt, endedAt)
-    if (watchedUrls !== undefined)
-      this.#deps.failures?.attempted(delivery.target.destination, watchedUrls, evidenceOf(attempt))
+    if (watchedUrlHashes !== undefined)
+      this.#deps.failures?.attempted(delivery.target.destination, watchedUrlHashes, evidenceOf(attempt))
     const now = clock.now()
     updateSlowDown(this.#deps, begun, attempt, { endedAt, now })
-    const decision = decide(attempt, delivery.carried, policy, now, callees)
+    const decision = decide(attempt, delivery.carried, policy, now, preparedWebhooks)
     if (decision.kind !== 'delivered') this.#deps.results.failed(delivery.target.results)
     trace?.end(decision)
     this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)

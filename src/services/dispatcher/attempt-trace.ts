@@ -11,8 +11,8 @@ export interface AttemptTrace {
 }
 
 /**
- * Starts the span of an attempt. A retry or replay begins a new linked trace, because no tracing
- * system waits hours for spans.
+ * Starts the span of an attempt. A retry or replay begins a new trace with a link to the first
+ * trace, because no tracing system waits hours for spans.
  */
 export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
   const { of, carried, event } = delivery

@@ -125,8 +125,8 @@ class AuthorizedCall {
   }
 
   /**
-   * The rest of the time limit, rounded up to `stepMs`. The transport has a timer for each distinct
-   * limit, so fewer limits need fewer timers.
+   * The time that is left for the request, rounded up to a multiple of `stepMs`. The transport has
+   * a timer for each distinct time limit, so rounding saves timers.
    */
   #remaining(): DurationMs {
     const leftMs = this.#startedAt + this.#timeout - this.#deps.clock.monotonic()
@@ -137,6 +137,6 @@ class AuthorizedCall {
 const stepMs = 100
 
 const refusedToken =
-  'the endpoint responded with 401, but may accept a later access token: it accepted a token in the last ten minutes, it has refused tokens for less than two minutes, or Hookline has just replaced the token'
+  'the endpoint responded with 401; Hookline tries again later, because the endpoint accepted an access token in the last ten minutes, or has refused tokens for less than two minutes, or because Hookline has just replaced the token'
 
 const withoutToken = (code: string, detail: string): CallResult => ({ kind: 'failed', phase: 'auth', code, detail })

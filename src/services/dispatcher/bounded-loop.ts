@@ -1,32 +1,34 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Clock } from '../../core/ports.ts'
 
 const { maxPerTick } = flowLimits.dispatch
 
 /**
- * Handles about `remaining` deliveries. Returns how many got no attempt, or `undefined` when no
- * delivery is ready or no permit is free.
+ * Handles deliveries. `remaining` is the number of further deliveries without an attempt that this
+ * tick allows; a step may slightly exceed it. Returns how many deliveries of this step got no
+ * attempt; `undefined` when nothing can be done now, because no delivery is ready or no permit is
+ * free.
  */
 export type Step = (remaining: number) => number | undefined
 
 /**
- * Repeats `step` until it returns `undefined`. Continues in the next tick after `maxPerTick`
- * deliveries, because hundreds of deferred deliveries would delay other destinations.
+ * Repeats `step` until it returns `undefined`. After `maxPerTick` deliveries without an attempt,
+ * continues in the next tick: hundreds of deferred deliveries would delay other destinations.
  */
 export function createBoundedLoop(clock: Pick<Clock, 'soon'>, step: Step): () => void {
   let isRunning = false
   let isDue = false
 
   function run(): void {
-    // `step` may call this function again, because a dropped delivery ends immediately. The first
-    // call continues the loop.
+    // `step` may call `run` again, because a dropped delivery ends immediately. The inner call
+    // returns, and the outer call continues the loop.
     if (isRunning || isDue) return
     isRunning = true
     let remaining = maxPerTick
     while (remaining > 0) {
-      const done = step(remaining)
-      if (done === undefined) break
-      remaining -= done
+      const withoutAttempt = step(remaining)
+      if (withoutAttempt === undefined) break
+      remaining -= withoutAttempt
     }
     isRunning = false
     if (remaining <= 0) runSoon()

@@ -1,11 +1,11 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Clock } from '../../core/ports.ts'
 
 const { maxCoalesced } = flowLimits.dispatch
 
 /**
- * Collects items, and passes them to `notify` at the end of the tick: cheaper than one call for
- * each (docs/decisions/0043-hot-path-rules.md).
+ * Collects items, and passes them to `notify` at the end of the tick. This is cheaper than one call
+ * for each item (docs/decisions/0043-hot-path-rules.md).
  */
 export function coalesce<Item>(
   clock: Pick<Clock, 'soon'>,

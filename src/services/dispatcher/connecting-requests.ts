@@ -1,4 +1,4 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
@@ -44,8 +44,8 @@ export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
   }
 
   /**
-   * Counts a request until the returned function is called, or at the latest until
-   * `countedMsWhenSaturated` has passed.
+   * Counts a request as connecting until the returned function is called, but for at most
+   * `countedMs`. While the process lacks CPU, the maximum is `countedMsWhenSaturated`.
    */
   #start(): () => void {
     const { clock, onFree } = this.#deps

@@ -6,14 +6,14 @@ import {
 } from '../../core/deletion/deletion-record-and-status.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import type { OriginReport } from './report-to-audience-or-deletion.ts'
+import type { OriginReport } from './delivery-result-report.ts'
 
 interface Deps {
   readonly topics: Pick<TopicNames, 'audienceInput' | 'deletions'>
   readonly encodeInput: (input: AudienceInput) => Buffer
 }
 
-/** Encodes the report of a delivery's result, for the returned topic. */
+/** Encodes the report of a delivery's result as a record, and returns it with its topic. */
 export type OriginReportRecord = (report: OriginReport) => { readonly topic: string; readonly record: OutgoingRecord }
 
 export function createOriginReportRecord({ topics, encodeInput }: Deps): OriginReportRecord {
@@ -22,7 +22,8 @@ export function createOriginReportRecord({ topics, encodeInput }: Deps): OriginR
     if (report.kind === 'deletion') {
       const { outcome } = report
       const value = Buffer.from(encodeDeletionOutcome(outcome))
-      // One partition has all records of a deletion, so that its status can be read from there.
+      // All records of a deletion are in one partition, so that a reader of the deletion's status
+      // reads only this partition.
       const partitionKey = Buffer.from(deletionKey(outcome.request))
       return { topic: topics.deletions, record: { ...recordOf(deletionOutcomeKey(outcome), value), partitionKey } }
     }

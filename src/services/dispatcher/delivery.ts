@@ -5,7 +5,7 @@ import type { DestinationQueue } from '../../core/flow/destination-queue.ts'
 import type { DestinationRateLimit } from '../../core/flow/destination-rate-limit.ts'
 import type { AttemptSample } from '../../core/flow/sampled-attempt-duration.ts'
 import type { SlowDown } from '../../core/flow/slow-down-after-429.ts'
-import type { Counts } from '../../core/live-status/result-counts.ts'
+import type { Counts } from '../../core/live-status/result-counts-of-this-process.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
 import type { EpochMs } from '../../core/time.ts'
@@ -41,8 +41,8 @@ export interface DestinationState extends DestinationCalls {
   /** When the timer of the queue fires, in monotonic milliseconds; `Infinity` without a timer. */
   wakesAt: number
   /**
-   * Estimated time, in monotonic milliseconds, at which the limits permit the last delivery that
-   * moved to a retry topic. The next delivery that moves gets a later time.
+   * The *turn* of the last delivery that moved to a retry topic: the estimated time, in monotonic
+   * milliseconds, at which the limits permit its attempt. Later deliveries get later turns.
    */
   lastTurn: number
   /**
@@ -58,8 +58,8 @@ export interface Delivery {
   readonly of: AdmittedRecord
   readonly event: EventHead
   /**
-   * The body for all destinations. A Buffer, because the garbage collector would copy a string
-   * while the delivery waits.
+   * The request body, the same for all destinations. It is a Buffer, because the garbage collector
+   * would copy a string while the delivery waits.
    */
   readonly body: Buffer
   /**

@@ -1,4 +1,4 @@
-import { isWatched, urlsOf } from '../../core/auto-disable/judge-failures.ts'
+import { isWatched, urlHashesOf } from '../../core/auto-disable/judge-failures.ts'
 import { fixedHeaders, RequestBuilder } from '../../core/delivery/build-and-sign-requests.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type RetryRoute, type Routing, routeRetry } from '../../core/delivery/route.ts'
@@ -11,18 +11,18 @@ import type { Destination, PayloadSettings, Webhook } from '../../core/settings/
 import type { WebhookCall } from '../../core/webhook-ports.ts'
 import type { Authorize, AuthorizedTransport } from './authorized-transport.ts'
 
-/** What all requests to a webhook share. */
+/** A webhook, with the values that all requests to it share. */
 export interface PreparedWebhook
   extends Omit<Webhook, 'url' | 'headers'>,
     Pick<WebhookCall, 'url' | 'headers' | 'timeoutMs'> {
   readonly permits: PermitShares
-  /** Successful requests; set at the first one. */
+  /** The counter of successful requests; `undefined` before the first one. */
   delivered: Count | undefined
 }
 
 /** The configuration from which a `DestinationPlan` was made. */
 interface PlanSource {
-  /** `Routing.version` of the routing. */
+  /** The `version` of the routing: a new object for each routing, compared by identity. */
   readonly routingVersion: object
   readonly payload: PayloadSettings
 }
@@ -34,7 +34,10 @@ export type DestinationPlan = PlanSource & (DeliverPlan | Exclude<RetryRoute, { 
 export interface PlannedLimits {
   readonly ratePerSecond: number | undefined
   readonly maxConcurrency: number | undefined
-  /** A hash of the destination id, for `PartitionShare.permitsAt`. */
+  /**
+   * A hash of the destination id. With it, `PartitionShare.permitsAt` spreads the permits of
+   * different destinations over the partitions.
+   */
   readonly rotateBy: number
 }
 
@@ -43,13 +46,14 @@ export interface DeliverPlan {
   readonly destination: Destination
   readonly isPaused: boolean
   /**
-   * Hashes of the webhooks' URLs (`urlsOf`); `undefined` if failures never disable the destination.
+   * Hashes of the webhooks' URLs: when the URLs change, the counted failures are discarded.
+   * `undefined` if failures never disable the destination.
    */
-  readonly watchedUrls: string | undefined
+  readonly watchedUrlHashes: string | undefined
   /** The retry schedule and retry window of the destination, or those of the installation. */
   readonly policy: RetryPolicy
-  readonly callees: readonly PreparedWebhook[]
-  readonly callMaker: RequestBuilder
+  readonly preparedWebhooks: readonly PreparedWebhook[]
+  readonly requestBuilder: RequestBuilder
   readonly limits: PlannedLimits | undefined
   /** Sends requests with an access token, if the destination needs one. */
   readonly authorized: AuthorizedTransport | undefined
@@ -72,8 +76,8 @@ export interface PlanDeps {
 }
 
 /**
- * Returns the plan, made once per configuration and kept in `target`: a map look-up would miss the
- * CPU cache.
+ * Returns the plan for the current configuration. It is made once and kept in `target`, because a
+ * look-up in a map would miss the CPU cache.
  */
 export function planOf(target: Planned, deps: PlanDeps): DestinationPlan {
   const [routing, payload] = [deps.routing(), deps.payload()]
@@ -95,9 +99,11 @@ const planFor = (
   deps: PlanDeps,
   before: (PlanSource & DeliverPlan) | undefined,
 ): DeliverPlan =>
-  before?.destination === destination && before.payload === payload ? before : open(destination, payload, deps, before)
+  before?.destination === destination && before.payload === payload
+    ? before
+    : createDeliverPlan(destination, payload, deps, before)
 
-function open(
+function createDeliverPlan(
   destination: Destination,
   payload: PayloadSettings,
   { delivery, policy, limiter, authorize }: PlanDeps,
@@ -105,19 +111,19 @@ function open(
 ): DeliverPlan {
   const { paused: isPaused, webhooks, lifecycle } = destination
   const { schedule, window, timeout: timeoutMs } = effectivePolicy(destination.policy, delivery)
-  const callees = webhooks.map((webhook): PreparedWebhook => {
+  const preparedWebhooks = webhooks.map((webhook): PreparedWebhook => {
     const url = revealed(webhook.url)
     const headers = fixedHeaders(webhook, payload)
     const permits = limiter.permitsOf(webhook, destination.id)
     return { ...webhook, url, headers, timeoutMs, permits, delivered: undefined }
   })
   const own = { schedule, window, tiers: policy.tiers, pauseKeepsWindow: lifecycle?.pauseKeepsWindow }
-  const callMaker = new RequestBuilder(destination, payload, before?.callMaker)
+  const requestBuilder = new RequestBuilder(destination, payload, before?.requestBuilder)
   const authorized = authorize(destination, before?.authorized)
   const limits = limitsOf(destination)
-  const watchedUrls = isWatched(destination) ? urlsOf(destination) : undefined
-  const shared = { kind: 'deliver', destination, isPaused, watchedUrls } as const
-  return { ...shared, policy: own, callees, callMaker, limits, authorized }
+  const watchedUrlHashes = isWatched(destination) ? urlHashesOf(destination) : undefined
+  const shared = { kind: 'deliver', destination, isPaused, watchedUrlHashes } as const
+  return { ...shared, policy: own, preparedWebhooks, requestBuilder, limits, authorized }
 }
 
 function limitsOf({ id, policy }: Destination): PlannedLimits | undefined {
@@ -130,4 +136,4 @@ function limitsOf({ id, policy }: Destination): PlannedLimits | undefined {
 export const isHeldUpByOthers = (
   { plan }: Pick<Planned, 'plan'>,
   limiter: Pick<ConcurrencyLimiter, 'isHeldByOthers'>,
-): boolean => plan?.kind === 'deliver' && plan.callees.every(({ permits }) => limiter.isHeldByOthers(permits))
+): boolean => plan?.kind === 'deliver' && plan.preparedWebhooks.every(({ permits }) => limiter.isHeldByOthers(permits))

@@ -2,8 +2,8 @@ import { type Decision, mustBeAttempted } from '../../core/delivery/decide.ts'
 import { deferByLimit, deferUntilTurn, type LimitReason, msToTurn } from '../../core/delivery/defer-by-limit.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { DestinationRateLimit } from '../../core/flow/destination-rate-limit.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { PartitionShare } from '../../core/flow/limit-share-by-partitions.ts'
-import { flowLimits } from '../../core/flow/limits.ts'
 import type { Clock } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
@@ -60,8 +60,8 @@ export class DestinationLimits {
     // Return early, because this runs for each delivery, and few destinations have limits.
     if (plan?.kind === 'deliver' && !hasLimit(target)) return start
     const current = planOf(target, this.#deps)
-    // `start` lets a delivery leave its queue, even if it gets no attempt, for example because its
-    // destination is paused.
+    // Return `start`, so that the delivery leaves its queue. The caller then settles the delivery
+    // without an attempt, for example because its destination is paused.
     if (current.kind !== 'deliver' || current.isPaused) return start
     const now = this.#deps.clock.monotonic()
     slowDown.setPart(this.#deps.share.rateAt(now), now)
@@ -82,7 +82,7 @@ export class DestinationLimits {
       case 'wait':
       case 'wait_for_end':
         return 'wait'
-      case 'defer_to_others':
+      case 'defer_without_part':
         return deferByLimit(permission, delivery.carried, policy, now)
       case 'defer_pause': {
         const forMs = this.#msToTurnAfterPause(permission.forMs, delivery, now)
@@ -93,12 +93,12 @@ export class DestinationLimits {
 
   /**
    * The milliseconds until a delivery is due after a pause. With a rate or pace, the due times of
-   * deliveries differ, because a burst could cause the next pause.
+   * deliveries are spread, because a burst after the pause could cause the next pause.
    */
   #msToTurnAfterPause(pausedMs: number, { target, carried }: Delivery, now: EpochMs): number {
     const monotonic = this.#deps.clock.monotonic()
-    // Without a rate or a pace, all deliveries are due when the pause ends. `deferByLimit` keeps a
-    // due time after the end of the pause.
+    // Without a rate or a pace, all deliveries are due when the pause ends. If a delivery is due
+    // after the end of the pause anyway, `deferByLimit` keeps this later time.
     if (this.#rateOf(target, monotonic) === undefined || carried.notBefore - now >= pausedMs) return pausedMs
     const turn = this.#nextTurn(target, monotonic, pausedMs) ?? pausedMs
     // A retry must be due some seconds before its retry window ends, so that its attempt can begin.
@@ -120,8 +120,8 @@ export class DestinationLimits {
   }
 
   /**
-   * Estimates in how many ms the limits permit the attempt of a further delivery that leaves the
-   * queue; at most `maxTurnMs`, so that a raised limit takes effect by then.
+   * Estimates in how many ms the limits permit the attempt of the next delivery that leaves the
+   * queue. The result is at most `maxTurnMs`, so that a raised limit takes effect within this time.
    */
   #nextTurn(target: DestinationState, now: number, pausedMs = 0): DurationMs | undefined {
     // Without a rate, for example with only `maxConcurrency`, use the rate of recent deliveries.
@@ -133,8 +133,8 @@ export class DestinationLimits {
   }
 
   /**
-   * The attempts per second of this process under `ratePerSecond` and the pace; `undefined` if
-   * neither is set.
+   * The maximum attempts per second of this process: the smaller of its share of `ratePerSecond`
+   * and the pace after a 429. `undefined` if the destination has neither.
    */
   #rateOf({ plan, slowDown }: DestinationState, now: number): number | undefined {
     const rate = plan?.kind === 'deliver' ? plan.limits?.ratePerSecond : undefined
@@ -144,7 +144,7 @@ export class DestinationLimits {
     return Math.min(own, pace)
   }
 
-  /** Call this only when `permission` has returned `start`. */
+  /** Notes that an attempt has started. Call this only when `permission` has returned `start`. */
   started({ plan, slowDown, rate }: DestinationState): void {
     slowDown.started()
     if (plan?.kind === 'deliver' && plan.limits?.ratePerSecond !== undefined) rate?.started()
@@ -171,19 +171,20 @@ export class DestinationLimits {
   }
 
   /**
-   * Whether the next delivery gets an attempt despite the pause: its retry window ended without an
-   * attempt, and the endpoint seems to be down.
+   * Whether the next delivery gets an attempt despite the pause. It does if its retry window ended
+   * before its first attempt, and the endpoint seems to be down.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const [head] = queue.heads()
     const delivery = next ?? head
     const isLate = delivery !== undefined && mustBeAttempted(delivery.carried, this.#deps.clock.now())
-    return isLate && slowDown.paceAt(now) === undefined && !slowDown.mayWork(now)
+    return isLate && slowDown.paceAt(now) === undefined && !slowDown.hasRecentDeliveryOrPause(now)
   }
 
   /**
-   * Returns the webhooks that are not at a limit; all without `maxConcurrency`. Call this only when
-   * `permission` has returned `start`: then only webhooks that do not respond are left out.
+   * Returns the webhooks that are not at a limit; without `maxConcurrency`, all webhooks. Call this
+   * only when `permission` has returned `start`: then each webhook at a limit is one that does not
+   * respond.
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks
@@ -194,20 +195,25 @@ export class DestinationLimits {
 
   #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
     const { share, delivery } = this.#deps
-    // Requests of the previous owner may run until their timeout. Until then, this process may not
-    // use the partition's permits.
+    // Requests of a partition's previous owner may run until their timeout. Until then, this
+    // process may not use the permits of the partition.
     return share.permitsAt(now, maxConcurrency, rotateBy, delivery.timeout + handoverMs)
   }
 
-  #limited(target: DestinationState, { callees }: DeliverPlan, limits: PlannedLimits, now: number): Permission {
+  #limited(
+    target: DestinationState,
+    { preparedWebhooks }: DeliverPlan,
+    limits: PlannedLimits,
+    now: number,
+  ): Permission {
     const { ratePerSecond, maxConcurrency, rotateBy } = limits
     const { share, holdsLease } = this.#deps
     if (!holdsLease()) return waitFor(maxTimerMs)
-    if (share.isNone) return deferToOthers
+    if (share.hasNoPartitions) return deferWithoutPart
     if (maxConcurrency !== undefined) {
       const { permits, isPending } = this.#permitsOf(maxConcurrency, rotateBy, now)
-      if (permits === 0) return isPending ? waitFor(handoverMs) : deferToOthers
-      if (!mayLeaveOut(callees, permits)) return waitForEnd
+      if (permits === 0) return isPending ? waitFor(handoverMs) : deferWithoutPart
+      if (!mayStartWithoutUnresponsive(preparedWebhooks, permits)) return waitForEnd
     }
     if (ratePerSecond === undefined) return start
     target.rate ??= new DestinationRateLimit()
@@ -216,27 +222,28 @@ export class DestinationLimits {
 }
 
 /**
- * Whether the destination's own requests have reached a limit of a webhook: `permits`, or a limit
- * of the process per webhook or host.
+ * Whether the destination's own requests use up a limit of a webhook: `permits`, or the process's
+ * limit for the webhook or its host. Requests of other destinations do not matter.
  */
 function isAtLimit(
   { permits: { ofWebhook, ofHost } }: PreparedWebhook,
-  callees: readonly PreparedWebhook[],
+  preparedWebhooks: readonly PreparedWebhook[],
   permits: number,
 ): boolean {
   if (ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone) return true
-  const count = callees.filter(({ permits }) => permits.ofHost === ofHost).length
-  // A host without requests of this destination is never at its limit: if it has fewer than `count`
-  // permits in total, the attempt could otherwise never start.
+  const count = preparedWebhooks.filter(({ permits }) => permits.ofHost === ofHost).length
+  // A host without requests of this destination never counts as at its limit. Otherwise, an attempt
+  // could never start if the host has fewer than `count` permits in total.
   return ofHost.inProgress > 0 && !ofHost.hasPermitsAlone(count)
 }
 
 /**
- * Whether an attempt may start: some webhooks respond, and none of these is at its limit. An
- * attempt must not leave out a slow webhook: another webhook's success would end the delivery.
+ * Whether an attempt may start without the unresponsive webhooks: other webhooks respond, and none
+ * of those is at its limit. A webhook that responds is never left out, even if it is slow: another
+ * webhook's success would end the delivery, and the slow webhook would not get the event.
  */
-function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
-  const responsive = withoutUnresponsive(callees, permits)
+function mayStartWithoutUnresponsive(preparedWebhooks: readonly PreparedWebhook[], permits: number): boolean {
+  const responsive = withoutUnresponsive(preparedWebhooks, permits)
   return responsive.length > 0 && !responsive.some(each => isAtLimit(each, responsive, permits))
 }
 
@@ -244,23 +251,26 @@ function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): bool
  * Leaves out the webhooks that are at their limit and did not respond to their last n requests. n
  * is the number of requests in progress, at least `minUnanswered`.
  */
-function withoutUnresponsive(callees: readonly PreparedWebhook[], permits: number): readonly PreparedWebhook[] {
+function withoutUnresponsive(
+  preparedWebhooks: readonly PreparedWebhook[],
+  permits: number,
+): readonly PreparedWebhook[] {
   const isUnresponsive = ({ permits: { ofWebhook } }: PreparedWebhook): boolean =>
     ofWebhook.unanswered >= Math.max(ofWebhook.inProgress, minUnanswered)
-  return callees.filter(each => !isAtLimit(each, callees, permits) || !isUnresponsive(each))
+  return preparedWebhooks.filter(each => !isAtLimit(each, preparedWebhooks, permits) || !isUnresponsive(each))
 }
 
 const start: Permission = { kind: 'start' }
 const waitForEnd: Permission = { kind: 'wait_for_end' }
-const deferToOthers: Permission = { kind: 'defer_to_others' }
+const deferWithoutPart: Permission = { kind: 'defer_without_part' }
 
 /** The permission to start after `ms`, rounded up, because timers have whole milliseconds. */
 const waitFor = (ms: number): Permission =>
   ms <= 0 ? start : { kind: 'wait', forMs: Math.ceil(Math.min(ms, maxTimerMs)) }
 
 /**
- * Returns the stricter permission. `start` is the least strict, then waits by length, then the
- * other kinds.
+ * Returns the stricter permission. `start` is less strict than each `wait`, a short `wait` is less
+ * strict than a long one, and each `wait` is less strict than the other kinds.
  */
 function stricterOf(one: Permission, other: Permission): Permission {
   if (other.kind === 'start') return one

@@ -2,11 +2,11 @@ import { Fifo } from '../../core/collections/fifo.ts'
 import { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import { DestinationQueue } from '../../core/flow/destination-queue.ts'
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import { AttemptSample } from '../../core/flow/sampled-attempt-duration.ts'
 import { SlowDown } from '../../core/flow/slow-down-after-429.ts'
-import { slowQueueSince } from '../../core/flow/slow-queue-threshold.ts'
-import { ResultCounts } from '../../core/live-status/result-counts.ts'
+import { slowIfAdmittedBefore } from '../../core/flow/slow-queue-threshold.ts'
+import { ResultCounts } from '../../core/live-status/result-counts-of-this-process.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 import type { Permission } from './destination-limits.ts'
@@ -36,7 +36,7 @@ export class DestinationQueues {
    * longer blocked.
    */
   readonly #blocked = new Fifo<DestinationState>()
-  /** The queues that `slow` returns. */
+  /** Queues with a delivery that has waited too long (see `findSlow`). */
   readonly #slow = new Set<DestinationState>()
   readonly #ownLimits: OwnLimits
   readonly #results: ResultCounts
@@ -121,7 +121,7 @@ export class DestinationQueues {
   }
 
   /** Notes that a taken delivery is left to the next owner of its partition. */
-  dropped(delivery: Delivery): void {
+  leftToNextOwner(delivery: Delivery): void {
     this.ended(delivery)
     this.unblock([delivery.target])
   }
@@ -169,17 +169,17 @@ export class DestinationQueues {
   }
 
   /**
-   * Marks each queue in which the next delivery, or the first waiting one of a user, has waited too
-   * long. Both times are monotonic milliseconds.
+   * Marks a queue as slow if its next ready delivery has waited too long, or the next delivery of
+   * any user whose previous delivery has not ended. Both parameters are in monotonic milliseconds.
    */
   findSlow(now: number, cpuSaturatedUntil: number): void {
     for (const target of this.#queues.values()) {
       if (target.queue.queued === 0 || this.#slow.has(target)) continue
-      // A queue in `#turns` also waits for the process, because no permit is free.
-      const isHeldUp = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
-      const since = slowQueueSince(now, cpuSaturatedUntil, isHeldUp)
+      // A queue in `#turns` (`isInTurn`) lacks permits too, because the process has no free permit.
+      const lacksPermits = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
+      const threshold = slowIfAdmittedBefore(now, cpuSaturatedUntil, lacksPermits)
       for (const { of } of target.queue.heads()) {
-        if (of.admittedAt > since) continue
+        if (of.admittedAt > threshold) continue
         this.#slow.add(target)
         break
       }
@@ -202,7 +202,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Removes and returns about `max` wanted deliveries: for each key all of them in order, or none.
+   * Removes and returns the deliveries of a partition that `isWanted` selects. Stops when it has
+   * `max` deliveries, but never between two with the same order key, so it may return more.
    */
   drainMatching(
     target: DestinationState,
@@ -233,7 +234,7 @@ export class DestinationQueues {
     this.#blocked.push(target)
   }
 
-  /** Returns whether `take` will try the queue. */
+  /** Unblocks a queue if it is blocked. Returns whether `take` will now try the queue. */
   #unblockOne(target: DestinationState): boolean {
     if (!target.isBlocked) return false
     target.isBlocked = false

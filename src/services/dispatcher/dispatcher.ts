@@ -3,10 +3,10 @@ import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
 import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import { PartitionShare } from '../../core/flow/limit-share-by-partitions.ts'
-import { flowLimits } from '../../core/flow/limits.ts'
 import type { DispatcherVitals, Health } from '../../core/health.ts'
-import { ResultCounts } from '../../core/live-status/result-counts.ts'
+import { ResultCounts } from '../../core/live-status/result-counts-of-this-process.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec, LogConsumer, Logger, LogProducer, LogRecord } from '../../core/ports.ts'
 import type {
@@ -36,13 +36,13 @@ import { createAuthorize } from './authorized-transport.ts'
 import { ConnectingRequests } from './connecting-requests.ts'
 import type { DestinationState } from './delivery.ts'
 import { createOriginReportRecord } from './delivery-result-report-record.ts'
+import { createActivity } from './destination-activity-for-live-status.ts'
 import { drain } from './drain-before-stop.ts'
 import { followAssignment } from './follow-assignment-for-limit-share.ts'
 import { createGauges } from './gauges.ts'
 import { createVitals } from './health-check-values.ts'
 import { Intake } from './intake.ts'
 import { createLedgerWriter } from './ledger-writer.ts'
-import { createActivity } from './live-status-activity.ts'
 import { createMakeAttempt } from './make-attempt.ts'
 import { DispatcherPartitionCallbacks } from './partition-callbacks.ts'
 import { createSettle, type Settle } from './settle.ts'
@@ -95,7 +95,7 @@ export interface DispatcherDeps {
 
 /** Consumes events and due retries, and delivers them until stopped. */
 export interface DispatcherService {
-  /** Resolves when both groups have been joined. */
+  /** Resolves when the consumers of events and of retries have joined their groups. */
   start(): Promise<void>
   /**
    * Admits no more records, starts no attempts, waits for requests and appends, commits the
@@ -132,8 +132,8 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const reportRecord = createOriginReportRecord({ topics, encodeInput: deps.encodeInput })
   const processors = (): ReturnType<Partitions['processors']> => livePartitions.processors()
   // The owner of partition 0 of the events topic runs the tasks that need only one process.
-  const isOurs = (): boolean => [...processors()].some(({ partition }) => partition === 0)
-  const notices = createNotices({ ...deps, processors, isOurs })
+  const ownsPartition0 = (): boolean => [...processors()].some(({ partition }) => partition === 0)
+  const notices = createNotices({ ...deps, processors, reportsConfigurationChanges: ownsPartition0 })
   deps.onObjectChange?.(notices.configurationChanged)
   const results = new ResultCounts()
   deps.failures?.onDisabled(notices.disabled)
@@ -158,7 +158,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const refreshGauges = createGauges({ ...deps, ...shown })
   const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
   const allProcessors = () => [livePartitions, retryPartitions].flatMap(each => [...each.processors()])
-  const tasks = [...createTasks(deps, isOurs), createEndOffsetCheck({ ...deps, processors: allProcessors })]
+  const tasks = [...createTasks(deps, ownsPartition0), createEndOffsetCheck({ ...deps, processors: allProcessors })]
   let phase: DispatcherVitals['phase'] = 'joining'
 
   const isBusy = (): boolean => starter.inProgress > 0 || limiter.inFlight > 0 || settle.unacknowledged() > 0
@@ -168,7 +168,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   }
 
   function onCallEnd(target: DestinationState): void {
-    vitals.noteCallEnd()
+    vitals.noteRequestEnd()
     starter.noteEnded(target)
   }
 
@@ -192,7 +192,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
       following.stop()
       if (!(await drain({ clock, isBusy, handOver }))) logger.warn({ waitedMs: flowLimits.drain.timeout }, notDrained)
       notices.stop()
-      await Promise.all([livePartitions, retryPartitions].map(each => untilRoom(ledger, each)))
+      await Promise.all([livePartitions, retryPartitions].map(each => writeLedgerCounts(ledger, each)))
       await Promise.all([live.stop(), retries.stop()])
     },
     health: () => vitals.health(phase),
@@ -202,17 +202,19 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   }
 }
 
-const createTasks = (deps: DispatcherDeps, isOurs: () => boolean): readonly PeriodicTask[] =>
-  [createSuppressionCompaction({ ...deps, isOurs }), createCanary({ ...deps, isOurs }), deps.failures].filter(
-    task => task !== undefined,
-  )
+const createTasks = (deps: DispatcherDeps, ownsPartition0: () => boolean): readonly PeriodicTask[] =>
+  [
+    createSuppressionCompaction({ ...deps, compactsTopic: ownsPartition0 }),
+    createCanary({ ...deps, sendsMessages: ownsPartition0 }),
+    deps.failures,
+  ].filter(task => task !== undefined)
 
 /**
  * Resolves when the metadata of the next offset commits has room for all ledger counts, or after 5
  * s.
  */
-const untilRoom = (ledger: LedgerWriter, { processors }: Partitions): Promise<unknown> =>
-  Promise.all([...processors()].map(each => ledger.untilRoom(each, Number.POSITIVE_INFINITY)))
+const writeLedgerCounts = (ledger: LedgerWriter, { processors }: Partitions): Promise<unknown> =>
+  Promise.all([...processors()].map(each => ledger.writeUntilCountsFit(each, Number.POSITIVE_INFINITY)))
 
 const notDrained =
   'shutdown timed out before all deliveries in progress ended; the offsets of unfinished records are not committed, so the next owner of their partitions processes these records again, and receivers may get some events twice'

@@ -1,4 +1,4 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Clock } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep-and-yield.ts'
 import type { DurationMs } from '../../core/time.ts'

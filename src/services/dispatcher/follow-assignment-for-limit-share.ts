@@ -1,5 +1,5 @@
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { PartitionShare } from '../../core/flow/limit-share-by-partitions.ts'
-import { flowLimits } from '../../core/flow/limits.ts'
 import type { Cancel, Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 
@@ -16,15 +16,15 @@ interface Deps {
 }
 
 interface AssignmentFollower {
-  /** The given handlers, extended: they note in `share` which partitions this process owns. */
+  /** The given handlers. They also note in `share` which partitions this process owns. */
   readonly handlers: LogConsumerHandlers
   start(): void
   stop(): void
 }
 
 /**
- * Keeps in `share` the partitions that this process owns, and how many the events topic has. A
- * change of this number causes a rebalance.
+ * Keeps in `share` the partitions that this process owns, and the number of partitions of the
+ * events topic. It reads this number at each rebalance, because a change of the number causes one.
  */
 export function followAssignment(deps: Deps): AssignmentFollower {
   const { share, handlers, onChange, clock } = deps
@@ -66,7 +66,7 @@ function createCountReader({ share, countPartitions, onChange, clock, logger }: 
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'this process cannot read the number of partitions of the events topic (see "error"), and retries every second; until a retry succeeds, it calculates its part of policy.ratePerSecond and policy.maxConcurrency with the number that it read last; if it has not read the number before, deliveries to destinations with these limits wait',
+        'this process cannot read the number of partitions of the events topic (see "error"), and retries every second; until a retry succeeds, it calculates its part of policy.ratePerSecond and policy.maxConcurrency with the last number that it read or, if it has read no number yet, makes no attempts at destinations with these limits',
       )
       if (!isStopped) cancel = clock.after(durationMs(countRetryMs), () => void read())
     }

@@ -1,6 +1,6 @@
 import { Fifo } from '../../core/collections/fifo.ts'
 import { isConfirmedDelete } from '../../core/deletion/suppressions.ts'
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Clock } from '../../core/ports.ts'
 import { includesAllBefore, type SuppressionList } from '../deletion/suppression-list.ts'
@@ -16,12 +16,13 @@ interface Deps {
   readonly dispatch: () => void
 }
 
-/** The records that wait behind each delete of their user, by the key of the delete. */
+/** The records that wait for the check of their user's delete message, by record key. */
 type Waiting = Map<string, Fifo<AdmittedRecord>>
 
 /**
- * Detects forged delete messages, which have no suppression: a forger may have write permission
- * only for the events topic. During the check, later records of the user wait.
+ * Detects forged delete messages: those without a suppression. Hookline stores a suppression before
+ * each delete message, in a topic to which a forger may have no write permission. During the check,
+ * later records of the user wait.
  */
 export class DeletionCheck {
   readonly #deps: Deps
@@ -32,10 +33,10 @@ export class DeletionCheck {
   }
 
   /**
-   * Whether a delete of the record's user is being checked. If so, the record waits behind the
-   * delete.
+   * Queues the record if a delete of its user is being checked: the record then waits behind the
+   * delete. Returns false if no delete is being checked.
    */
-  defers(open: AdmittedRecord): boolean {
+  queueBehindDelete(open: AdmittedRecord): boolean {
     const behind = this.#waiting.get(open.processor)?.get(keyTextOf(open))
     behind?.push(open)
     return behind !== undefined
@@ -62,8 +63,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Decodes the records that waited behind a delete, in order. If one is a delete that must be
-   * checked, the others wait behind it.
+   * Decodes the records that waited behind a delete, in order. If one of them is a delete that must
+   * be checked too, the records after it wait again.
    */
   #decodeBehind(checked: AdmittedRecord, behind: Fifo<AdmittedRecord>): void {
     const { clock, decode, dispatch } = this.#deps
@@ -87,7 +88,7 @@ export class DeletionCheck {
 
   /**
    * Creates the list of records that wait behind a delete. Records of the user that already wait
-   * move to it.
+   * move to this list.
    */
   #hold(open: AdmittedRecord): Fifo<AdmittedRecord> {
     const waiting = this.#waitingIn(open.processor)

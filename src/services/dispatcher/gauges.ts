@@ -35,7 +35,9 @@ export function createGauges(deps: Deps): () => void {
     position: processor.tracker.committable,
     // Records for destinations with limits may wait long, so a partition with only these records is
     // at rest too.
-    isAtRest: processor.isPausedFor('not_due') && (processor.tracker.open === 0 || waitsOnlyForLimits(processor, deps)),
+    isAtRest:
+      processor.isPausedFor('not_due') &&
+      (processor.tracker.inProgressCount === 0 || waitsOnlyForLimits(processor, deps)),
   }))
 
   /** Sets the lag of each partition. The reset removes partitions that another process owns now. */
@@ -52,8 +54,8 @@ export function createGauges(deps: Deps): () => void {
     metrics.oldestDueRetry.reset()
     for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
-      // `timestamp` is the append time of the oldest record in progress, or the current time
-      // without one.
+      // `timestamp` is the append time of the oldest record in progress, or the current time if no
+      // record is in progress.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }
@@ -74,8 +76,8 @@ export function createGauges(deps: Deps): () => void {
   }
 
   /**
-   * Shows only circuit breakers that have opened, to limit the number of series, and only of
-   * destinations that get attempts: without attempts, a circuit breaker cannot close.
+   * Shows only circuit breakers that have opened at least once, to limit the number of series.
+   * Omits destinations that get no attempts, because their circuit breakers cannot close.
    */
   function showBreakers(): void {
     metrics.breakersOpen.reset()

@@ -22,10 +22,10 @@ interface Deps {
  */
 export function createVitals({ clock, suppressions, oldestOpenMs, unwritableTopics, groups: byName }: Deps) {
   const groups = Object.values(byName)
-  let lastCallEndAt = Number.NEGATIVE_INFINITY
+  let lastRequestEndAt = Number.NEGATIVE_INFINITY
   return {
-    noteCallEnd(): void {
-      lastCallEndAt = clock.monotonic()
+    noteRequestEnd(): void {
+      lastRequestEndAt = clock.monotonic()
     },
     health: (phase: DispatcherVitals['phase']): Health =>
       dispatcherHealth({
@@ -37,7 +37,7 @@ export function createVitals({ clock, suppressions, oldestOpenMs, unwritableTopi
           [...partitions.processors()].some(processor => processor.isPausedFor('schema')),
         ),
         oldestOpenMs: oldestOpenMs(),
-        sinceCallEndMs: clock.monotonic() - lastCallEndAt,
+        sinceLastRequestEndMs: clock.monotonic() - lastRequestEndAt,
         unwritableTopics: unwritableTopics(),
         suppressionList: { isCurrent: suppressions.isCurrent(), ageMs: suppressions.age() },
       }),

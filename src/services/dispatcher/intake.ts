@@ -1,16 +1,16 @@
 import { LinkedList } from '../../core/collections/linked-list.ts'
-import { unrouted } from '../../core/delivery/decide.ts'
+import { deferUnrouted } from '../../core/delivery/decide.ts'
 import { type DeliveryState, initialState } from '../../core/delivery/delivery-state.ts'
+import { recoveredState } from '../../core/delivery/delivery-state-of-malformed-record.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
-import { recoveredState } from '../../core/delivery/recovered-delivery-state.ts'
 import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type Route, type Routing, route } from '../../core/delivery/route.ts'
-import type { ResultCounts } from '../../core/live-status/result-counts.ts'
+import type { ResultCounts } from '../../core/live-status/result-counts-of-this-process.ts'
 import { type Event, type EventHead, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
-import { factsSource, isOwnSource } from '../../core/message/hookline-own-events.ts'
 import { messageIdAt } from '../../core/message/identifiers.ts'
+import { factsSource, isOwnSource } from '../../core/message/own-events-and-source-ids.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
 import { type DeliveryRules, effectivePolicy } from '../../core/settings/effective-policy.ts'
@@ -25,7 +25,7 @@ import { AdmittedRecord } from './admitted-record.ts'
 import type { AttemptStarter } from './attempt-starter.ts'
 import { carriedIn } from './delivery-state-of-record.ts'
 import { DeletionCheck } from './forged-delete-check.ts'
-import { identify } from './record-origin-for-ledger.ts'
+import { noteOriginForLedger } from './record-origin-for-ledger.ts'
 import type { Settle } from './settle.ts'
 
 type UnroutedReason = Extract<Route, { kind: 'dead_lettered' }>['reason']
@@ -101,7 +101,7 @@ export class Intake {
   take(record: LogRecord, processor: PartitionProcessor): void {
     const open = new AdmittedRecord(record, processor, this.#deps.clock.monotonic(), this)
     this.#open.add(open)
-    if (!this.#deletionCheck.defers(open)) this.#decode(open)
+    if (!this.#deletionCheck.queueBehindDelete(open)) this.#decode(open)
   }
 
   done(open: AdmittedRecord): void {
@@ -123,7 +123,7 @@ export class Intake {
     const carried = carriedIn(record, topics)
     const isMalformed = carried === undefined && topics.tierOf(record.topic) !== undefined
     const recovered = isMalformed ? recoveredState(record) : undefined
-    identify(open, carried ?? recovered, topics)
+    noteOriginForLedger(open, carried ?? recovered, topics)
     if (record.unreadBatch !== undefined) return this.#refuseBytes(open, record.unreadBatch.why)
     if (isMalformed)
       return this.#refuseBytes(open, 'the headers with the delivery state are missing or malformed', recovered)
@@ -194,7 +194,7 @@ export class Intake {
   }
 
   /**
-   * Calls `make`, and dead-letters the record when `make` throws. Otherwise the record would end
+   * Calls `make`, and dead-letters the record when `make` throws. Otherwise, the record would crash
    * each process that reads it.
    */
   #tried<T>(open: AdmittedRecord, carried: DeliveryState | undefined, make: () => T): T | undefined {
@@ -258,8 +258,9 @@ export class Intake {
     of.countAdmitted(id)
     const { ordering, window } = effectivePolicy(policy, this.#deps.delivery)
     const deadline = epochMs(Math.min(first.deadline, first.startedAt + window))
-    // An event that waited for its destination starts now, so that it does not count as a delivery
-    // of an earlier destination.
+    // If the event was deferred until its destination was known, its delivery starts now. The time
+    // of the first read may precede the destination's creation: with that time, the delivery would
+    // count as one of an earlier destination with the same id.
     const startedAt = first.deferrals > 0 ? this.#deps.clock.now() : first.startedAt
     const carried = { ...first, destination: id, deferrals: 0, startedAt, deadline, reason: '' }
     this.#deliver(of, plan, ordering === 'key' ? orderKey : undefined, carried)
@@ -276,12 +277,12 @@ export class Intake {
   }
 
   /**
-   * Defers an event with an unknown source or destination, because processes apply a changed
-   * configuration up to a minute apart.
+   * Defers an event with an unknown source or destination. This process may know them soon, because
+   * processes apply a changed configuration up to a minute apart.
    */
   #holdUnrouted(open: AdmittedRecord, event: Event, carried: DeliveryState, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps
-    const deferral = unrouted(carried, policy, clock.now())
+    const deferral = deferUnrouted(carried, policy, clock.now())
     if (deferral !== undefined) return settle.unrouted(open, deferral)
     settle.refused(open, reason, { carried: { ...namesIn(event), origin: carried.origin }, event })
   }

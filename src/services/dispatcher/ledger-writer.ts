@@ -1,4 +1,4 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import { hourOf } from '../../core/ledger/ledger-counts.ts'
 import { ledgerHeaders } from '../../core/ledger/ledger-record-and-chain-reading.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -31,7 +31,7 @@ const beforeDeadline = durationMs(200)
  */
 const checkEvery = durationMs(100)
 const { firstRetryMs, maxRetryMs } = flowLimits.append
-/** `exactSince` (in hours since 1970) of a partition whose ledger has all events. */
+/** `exactSince` (in hours since 1970) of a partition whose counts are complete for all hours. */
 const everyHour = 0
 
 interface Deps {
@@ -43,7 +43,7 @@ interface Deps {
   readonly logger: Logger
 }
 
-/** Times are in monotonic milliseconds. */
+/** What the writer notes for one partition. All times are in monotonic milliseconds. */
 interface State {
   /**
    * Since when the commits have had no room for further counts. A stored ledger record resets it.
@@ -60,8 +60,8 @@ interface State {
 }
 
 /**
- * Writes ledger records. Those for partition `n` of any topic are in partition `n` of the ledger
- * topic, so that a commit names them by offset alone.
+ * Writes ledger records. The records for partition `n` of any topic are in partition `n` of the
+ * ledger topic, so that a commit names a record by its offset alone.
  */
 export function createLedgerWriter(deps: Deps): LedgerWriter {
   const { clock } = deps
@@ -87,9 +87,9 @@ export function createLedgerWriter(deps: Deps): LedgerWriter {
       discardLate(deps, processor, state, maxHold)
       if (processor.tracker.isLedgerDue) write(deps, processor, state, () => undefined)
     },
-    async untilRoom(processor, deadline) {
+    async writeUntilCountsFit(processor, deadline) {
       const state = stateOf(processor)
-      while (!processor.revoked && !processor.tracker.hasRoom) {
+      while (!processor.revoked && !processor.tracker.hasRoomForLedger) {
         const { promise, resolve } = Promise.withResolvers<void>()
         write(deps, processor, state, resolve)
         // Do not wait only for the append: the producer may report a failure after the time limit.
@@ -135,8 +135,8 @@ function write(
 }
 
 /**
- * Discards the counts of a partition after `limit` ms without room in its commits, or after
- * `deadline`.
+ * Discards the ledger counts of a partition if they have not fitted into the metadata of its offset
+ * commits for `limit` ms, or if they still do not fit after `deadline` (in monotonic ms).
  */
 function discardLate(
   { clock, topics, metrics, logger }: Deps,
@@ -145,7 +145,7 @@ function discardLate(
   limit: DurationMs,
   deadline = Number.POSITIVE_INFINITY,
 ): void {
-  if (tracker.hasRoom) {
+  if (tracker.hasRoomForLedger) {
     state.noRoomSince = undefined
     return
   }
@@ -165,6 +165,6 @@ function discardLate(
   metrics.ledgerGaps.inc({})
   logger.error(
     { topic, partition },
-    `hookline could not write the delivery counts of this partition to the ledger topic ${topics.ledger} in time, and discards these counts; deliveries are not affected, but \`hookline ledger\` reports this hour and all earlier hours as incomplete; later hours are complete again unless this line repeats; check that this process can write to ${topics.ledger}`,
+    `hookline could not write the delivery counts of this partition to the ledger topic ${topics.ledger} in time, and discards these counts: check that this process can write to this topic; deliveries are not affected, but \`hookline ledger\` reports this hour and all earlier hours as incomplete; later hours are complete again, unless this line repeats`,
   )
 }

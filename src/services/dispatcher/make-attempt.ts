@@ -32,16 +32,16 @@ interface Deps {
 
 export interface StartedAttempt {
   readonly delivery: Delivery
-  readonly callMaker: RequestBuilder
+  readonly requestBuilder: RequestBuilder
   /** `undefined` when the destination needs no access token. */
   readonly authorized: AuthorizedTransport | undefined
   readonly policy: RetryPolicy
   /** All webhooks of the destination, in the order of the configuration. */
-  readonly callees: readonly PreparedWebhook[]
+  readonly preparedWebhooks: readonly PreparedWebhook[]
   /** The webhooks that get a request, all concurrently. */
   readonly webhooks: readonly PreparedWebhook[]
   /** Number of webhooks that get no request: no permit is free, or `maxConcurrency` is reached. */
-  readonly leftOut: number
+  readonly webhooksWithoutPermit: number
   /** Whether a webhook gets no request because other destinations hold permits that it needs. */
   readonly isHeldUpByOthers: boolean
   /** Whether a webhook gets no request because it is at `maxConcurrency` and does not respond. */
@@ -50,9 +50,10 @@ export interface StartedAttempt {
   /** When the attempt started, in monotonic milliseconds. */
   readonly startedAt: number
   /**
-   * Hashes of the webhooks' URLs (`urlsOf`); `undefined` if failures never disable the destination.
+   * Hashes of the webhooks' URLs: when the URLs change, the counted failures are discarded.
+   * `undefined` if failures never disable the destination.
    */
-  readonly watchedUrls: string | undefined
+  readonly watchedUrlHashes: string | undefined
   readonly isProbe: boolean
   /** `undefined` when attempts are not traced. */
   readonly trace: AttemptTrace | undefined
@@ -97,10 +98,10 @@ class AttemptInProgress {
   }
 
   start(): void {
-    const { delivery, callMaker, webhooks, at } = this.#begun
+    const { delivery, requestBuilder, webhooks, at } = this.#begun
     if (webhooks.length === 0) return this.#end()
     const { body, carried } = delivery
-    const calls = callMaker.calls(webhooks, { body, messageId: carried.messageId, at })
+    const calls = requestBuilder.calls(webhooks, { body, messageId: carried.messageId, at })
     for (let index = 0; index < calls.length; index++) this.#call(index, calls[index] as WebhookCall)
   }
 
@@ -134,11 +135,11 @@ class AttemptInProgress {
   }
 
   #end(): void {
-    const { delivery, at, leftOut, isHeldUpByOthers, isHeldUpByWebhook } = this.#begun
+    const { delivery, at, webhooksWithoutPermit, isHeldUpByOthers, isHeldUpByWebhook } = this.#begun
     this.#hasEnded = true
     const calls = (this.#outcomes ?? []).filter(outcome => outcome !== undefined)
     const number = delivery.carried.attempt + 1
-    this.#onEnd(this.#begun, { number, at, calls, leftOut, isHeldUpByOthers, isHeldUpByWebhook })
+    this.#onEnd(this.#begun, { number, at, calls, webhooksWithoutPermit, isHeldUpByOthers, isHeldUpByWebhook })
   }
 }
 
@@ -150,7 +151,7 @@ function noteOutcome(
 ): CallOutcome {
   const outcome = classify(result)
   if (outcome === 'delivered') {
-    webhook.delivered ??= deps.metrics.webhookCalls.of({ destination, webhook: webhook.label, outcome })
+    webhook.delivered ??= deps.metrics.webhookCalls.withLabels({ destination, webhook: webhook.label, outcome })
     webhook.delivered.inc()
   } else {
     const labels = { destination, webhook: webhook.label, outcome }

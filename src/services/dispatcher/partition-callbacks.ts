@@ -37,8 +37,8 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   /**
-   * Stops the admission of records when the service stops: further invalid records would be
-   * dead-lettered, which would prolong the stop.
+   * Stops the admission of records when the service stops. Otherwise, Hookline would still
+   * dead-letter invalid records, which would prolong the stop.
    */
   close(processors: readonly PartitionProcessor[]): void {
     this.#isClosed = true

@@ -5,10 +5,10 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 
 /**
- * Notes for the ledger where a record comes from. A retry record without a reason was written by a
- * replay or resend.
+ * Notes for the ledger where a record comes from. If the delivery state of a retry record has no
+ * `reason`, a replay or resend wrote the record.
  */
-export function identify(
+export function noteOriginForLedger(
   admitted: AdmittedRecord,
   carried: DeliveryState | undefined,
   topics: Pick<TopicNames, 'tierOf'>,
@@ -16,10 +16,10 @@ export function identify(
   const { record } = admitted
   const isRetry = topics.tierOf(record.topic) !== undefined
   const isReplayed = carried === undefined || carried.reason === ''
-  const taken = isRetry ? { destination: carried?.destination ?? noDestination, isReplayed } : undefined
+  const retryRecord = isRetry ? { destination: carried?.destination ?? noDestination, isReplayed } : undefined
   const origin = firstOrigin(record)
-  // A replayed retry record has a `round` above 0. For a replayed event, `firstOrigin` does not
-  // return `record`.
+  // A replayed retry record has a `round` above 0. The header of a replayed event names the event's
+  // original record, so `firstOrigin` does not return `record`.
   const isReplayedEvent = isRetry ? (carried?.round ?? 0) > 0 : origin !== record
-  admitted.identify({ appended: (carried?.origin ?? origin).timestamp, taken, isReplayedEvent })
+  admitted.noteOrigin({ appended: (carried?.origin ?? origin).timestamp, retryRecord, isReplayedEvent })
 }

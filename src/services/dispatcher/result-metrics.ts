@@ -3,9 +3,9 @@ import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcomes-reasons-and-classification.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import type { Drop, Routing } from '../../core/delivery/route.ts'
-import type { Counts, ResultCounts } from '../../core/live-status/result-counts.ts'
+import type { Counts, ResultCounts } from '../../core/live-status/result-counts-of-this-process.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
-import { canarySource } from '../../core/message/hookline-own-events.ts'
+import { canarySource } from '../../core/message/own-events-and-source-ids.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { formatDuration } from '../../core/time.ts'
@@ -13,8 +13,8 @@ import type { DestinationObserver } from '../notices/facts-seen-by-this-process.
 import type { Delivery } from './delivery.ts'
 
 /**
- * Counts results in metrics. Call these methods only for settled results: the next owner of a
- * revoked partition counts the others.
+ * Counts results in metrics. Call these methods only after Kafka has stored what the result
+ * requires. If the partition was revoked before, the partition's next owner counts the result.
  */
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void
@@ -46,8 +46,8 @@ export function createCountResults({
   const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
 
   /**
-   * Seconds since the event's append. Not for replays and resends (`round` is not 0), whose events
-   * may be days old.
+   * Seconds since the event's append. Do not call this for replays and resends (`round` is not 0):
+   * their events may be days old.
    */
   const sinceAppend = ({ origin }: DeliveryState): number => Math.max(0, clock.now() - origin.timestamp) / 1000
 
@@ -74,7 +74,7 @@ export function createCountResults({
     delivery({ event: { sourceId }, carried, target }, decision) {
       const { destination, attempt, messageId, round } = carried
       if (decision.kind === 'delivered') {
-        target.delivered ??= metrics.deliveries.of({ destination, result: decision.kind })
+        target.delivered ??= metrics.deliveries.withLabels({ destination, result: decision.kind })
         target.delivered.inc()
         results.delivered(target.results)
         if (attempt > 0 && round === 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))

@@ -4,8 +4,8 @@ import type { EpochMs } from '../../core/time.ts'
 import type { StartedAttempt } from './make-attempt.ts'
 
 /**
- * Updates the slow-down of a destination after an attempt. A successful attempt never slows the
- * destination down, even if another webhook responded with 429.
+ * Updates the pace and the pause of a destination after an attempt. A successful attempt never
+ * slows the destination down, even if another webhook responded with 429.
  */
 export function updateSlowDown(
   { logger }: { readonly logger: Logger },

@@ -1,4 +1,4 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createBoundedLoop, type Step } from './bounded-loop.ts'
@@ -17,8 +17,8 @@ interface Deps {
    */
   readonly cpuSaturatedUntil: () => number
   readonly queues: Pick<DestinationQueues, 'findSlow' | 'slow' | 'drainMatching'>
-  /** With `mayClimb`, repeated moves may lead to longer waits. */
-  readonly defer: (delivery: Delivery, mayClimb: boolean) => void
+  /** With `mayWaitLonger`, each further deferral of a delivery may lead to a longer wait. */
+  readonly defer: (delivery: Delivery, mayWaitLonger: boolean) => void
   readonly hasOtherDestinations: () => boolean
   readonly isOpen: () => boolean
 }
@@ -29,15 +29,15 @@ interface Deps {
  * - If the partition has records for several destinations: all queued deliveries of slow
  *   destinations.
  * - If all its records are for one slow destination, and other destinations are configured: up to a
- *   quarter of them, so that the process can read records for the others.
+ *   quarter of the records, so that the process can read records for the other destinations.
  */
 export class SpilloverController {
   readonly #deps: Deps
   /** Partitions at their prefetch limits, each with a timer for the next check. */
   readonly #watched = new Set<PartitionProcessor>()
   /**
-   * Partitions from which deliveries are being moved. The value: how many more may be moved if all
-   * records are for one destination.
+   * Partitions from which deliveries are being moved. The value is the number of deliveries that
+   * may still be moved if all records of the partition are for one destination.
    */
   readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void
@@ -63,14 +63,14 @@ export class SpilloverController {
     if (!isWatched) this.#watch(processor)
     if (!this.#isStalled) return
     if (!isWatched) queues.findSlow(clock.monotonic(), cpuSaturatedUntil())
-    const mayLeave = isWatched ? 0 : Math.ceil(processor.tracker.open * ownPart)
-    this.#spilling.set(processor, Math.max(mayLeave, this.#spilling.get(processor) ?? 0))
+    const remainingMoves = isWatched ? 0 : Math.ceil(processor.tracker.inProgressCount * ownPart)
+    this.#spilling.set(processor, Math.max(remainingMoves, this.#spilling.get(processor) ?? 0))
     this.#spill()
   }
 
   /**
-   * Checks the partition again after a time, because no event occurs when a delivery has waited too
-   * long.
+   * Checks the partition again after a time, because nothing else calls `check` when a delivery has
+   * waited too long.
    */
   #watch(processor: PartitionProcessor): void {
     this.#watched.add(processor)
@@ -88,7 +88,10 @@ export class SpilloverController {
     return deferred
   }
 
-  /** Defers up to about `max` deliveries of slow destinations, and returns their number. */
+  /**
+   * Defers deliveries of slow destinations until it has deferred `max`, or a few more because of
+   * order keys. Returns their number.
+   */
   #spillFrom(processor: PartitionProcessor, max: number): number {
     const { queues, defer, hasOtherDestinations, isOpen } = this.#deps
     let deferred = 0
@@ -97,12 +100,12 @@ export class SpilloverController {
       if (deferred >= max) break
       const hasOthers = processor.hasRecordForOthers(target.destination)
       if (!hasOthers && !hasOtherDestinations()) continue
-      const mayLeave = this.#spilling.get(processor) ?? 0
-      const most = hasOthers ? max - deferred : Math.min(max - deferred, mayLeave)
-      const out = queues.drainMatching(target, processor, most)
+      const remainingMoves = this.#spilling.get(processor) ?? 0
+      const limit = hasOthers ? max - deferred : Math.min(max - deferred, remainingMoves)
+      const out = queues.drainMatching(target, processor, limit)
       for (const delivery of out) defer(delivery, hasOthers)
       deferred += out.length
-      if (!hasOthers) this.#spilling.set(processor, mayLeave - out.length)
+      if (!hasOthers) this.#spilling.set(processor, remainingMoves - out.length)
     }
     return deferred
   }

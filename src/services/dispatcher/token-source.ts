@@ -11,7 +11,7 @@ import {
   withResult,
 } from '../../core/oauth2/token-cache.ts'
 import { tokenRequest } from '../../core/oauth2/token-request.ts'
-import { readTokenAnswer, type TokenFailure, type TokenResult } from '../../core/oauth2/token-response.ts'
+import { parseTokenResponse, type TokenFailure, type TokenResult } from '../../core/oauth2/token-response.ts'
 import type { Cancel, Clock, Logger } from '../../core/ports.ts'
 import type { OAuth2Settings } from '../../core/settings/settings.ts'
 import type { DurationMs } from '../../core/time.ts'
@@ -108,7 +108,7 @@ export class TokenSource {
     const startedAt = clock.monotonic()
     client.post(tokenRequest(this.settings, userAgent()), answer => {
       this.#isRequesting = false
-      this.#received(readTokenAnswer(answer), startedAt)
+      this.#received(parseTokenResponse(answer), startedAt)
     })
   }
 

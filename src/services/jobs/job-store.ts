@@ -1,12 +1,12 @@
 import { decodeJob, encodeJob, type Job, jobKeyOf, jobsPartition } from '../../core/jobs/job.ts'
-import { JobLog } from '../../core/jobs/job-log.ts'
 import type { NextRecord } from '../../core/jobs/job-transitions.ts'
+import { JobLog } from '../../core/jobs/jobs-from-topic.ts'
 import { createFirstFailureLog } from '../../core/logging/first-failure-log.ts'
 import { unreadBatchFields } from '../../core/logging/unread-batch-fields.ts'
 import type { Cancel, Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { isTooLarge } from '../is-record-too-large.ts'
-import { notReadBack, readBackLimit } from '../read-back-limit.ts'
+import { notReadBack, readBackLimit } from '../read-own-record-timeout.ts'
 
 /**
  * Wait between an ignored record and a new copy of the record in force. Without the copy,
@@ -70,7 +70,7 @@ const damaged =
   'a record of the jobs topic cannot be decoded; hookline ignores it: a newer version of hookline may have written it, so update this process'
 
 const unread =
-  'records of the jobs topic cannot be read (see "detail"); hookline ignores them, so a replay or a resend of about the time in "writtenAt" may be missing or have an old state; if it is missing in the list of jobs, create it again'
+  'records of the jobs topic cannot be read (see "detail"); hookline ignores them, so the list of jobs may lack a replay or a resend that was created or changed at about the time in "writtenAt", or show an old state of it; if a job is missing, create it again'
 
 const notWritten =
   'hookline could not save the state of a job (a replay or a resend) in the jobs topic (see "error"), and tries again every 0.5 s; until a try succeeds, a waiting job does not start, and a running job stops sending 5 s after its last saved state; check Kafka'
@@ -82,8 +82,8 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   const searches = createSearches(clock, key => log.get(key))
   let log = new JobLog()
   /**
-   * Jobs of a repeated read after Kafka lost records. They replace `log` when the read reaches the
-   * end.
+   * While the topic is read again because Kafka lost records: the jobs read so far. They replace
+   * `log` when the end of the topic is reached.
    */
   let rebuilt: JobLog | undefined
   const copies = createCopies({ copies: () => log.copies(), producer, topic, clock, logger })
@@ -97,7 +97,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
     const job = decodeJob(value?.toString() ?? '')
     if (job === undefined || jobKeyOf(job) !== key.toString()) {
       logger.error({ topic, partition, offset }, damaged)
-      into.ignore(key.toString())
+      into.requestCopy(key.toString())
       return copies.soon()
     }
     const result = into.apply(job)
@@ -115,7 +115,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   function onCurrent(): void {
     log = rebuilt ?? log
     rebuilt = undefined
-    log.read()
+    log.markRead()
     const open = new Set([...log.open].map(jobKeyOf))
     for (const key of readAt.keys()) if (!open.has(key)) readAt.delete(key)
   }

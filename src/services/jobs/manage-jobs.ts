@@ -3,9 +3,8 @@ import { type Job, type JobKind, jobKeyOf } from '../../core/jobs/job.ts'
 import { type JobRequest, jobIdOf, readJobRequest, requestHashOf } from '../../core/jobs/job-request.ts'
 import { cancelOf } from '../../core/jobs/job-transitions.ts'
 import type { JobsApi, NewJob } from '../../core/jobs/jobs-api.ts'
-import type { OffsetsByTime } from '../../core/offsets-by-time.ts'
 import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
-import type { Clock } from '../../core/ports.ts'
+import type { Clock, OffsetsByTime } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { JobStore } from './job-store.ts'
 
@@ -107,8 +106,8 @@ const hashOf = ({ idempotencyKey, body }: NewJob): string | undefined =>
   idempotencyKey === undefined ? undefined : requestHashOf(body)
 
 /**
- * Returns the job if the request repeats the one that created it. Jobs of earlier versions of
- * Hookline have no hash.
+ * Returns the job if the request repeats the one that created it. A job of an earlier version of
+ * Hookline has no hash, so each request counts as a repetition.
  */
 const sameRequest = (job: Job, asked: NewJob): Job | ObjectRefusal =>
   job.requestHash === undefined || job.requestHash === hashOf(asked) ? job : keyReused

@@ -33,8 +33,9 @@ interface Deps {
 }
 
 /**
- * A job that this process runs. The process has the *lease* for 5 s after sending an applied
- * record. Without the lease, nothing is sent: another process may own the job.
+ * A job that this process runs. The process has the *lease* of the job for 5 s after it has sent a
+ * record of the job, if the record has taken effect. Without the lease, the process sends nothing:
+ * another process may own the job.
  */
 export class OwnedJob {
   readonly key: string
@@ -43,7 +44,7 @@ export class OwnedJob {
   readonly #stop = new AbortController()
   #isStopping = false
   #changed: JobWork = {}
-  /** Set when the record of the job was too large with its counts. Later records have no counts. */
+  /** The error if the job's record was too large with its counts. Later records have no counts. */
   #countsError: string | undefined
   /** When the last applied record was sent, in ms of `Clock.boottime`. */
   #confirmedAt: number
@@ -136,7 +137,7 @@ export class OwnedJob {
   async #writeRecord(job: Job, nextRecord: NextRecord): Promise<WriteResult> {
     const result = await this.#loggedWrite(job, nextRecord)
     if (result.kind === 'failed' && result.isTooLarge === true) {
-      this.#countsError = `the job has no counts, because its record was too large for the jobs topic: ${result.detail}`
+      this.#countsError = `the job finished its work, but its field "counts" (numbers of dead letters by destination and reason) is missing, because the record of the job was too large for the jobs topic: ${result.detail}`
       this.advance({ counts: undefined })
     }
     return result

@@ -19,7 +19,7 @@ const notStored =
   'hookline could not write events of a resend to the retry topic (see "error"); it tries again every second; until a try succeeds, the resend waits, and the operator API and the console show this error; check Kafka, and the rights of the operator service on the topic'
 
 const neverStored =
-  'an event (see "topic", "partition" and "offset") is too large for the retry topic, so the resend does not send it; hookline logs only the first event that is too large; to see how many are too large, read progress.tooLarge of the job in the operator API; to send them, raise max.message.bytes of the retry topics, and create the resend again'
+  'an event (see "topic", "partition" and "offset") is too large for the retry topic, so the resend does not send it: raise max.message.bytes of the retry topics, and create the resend again; hookline logs only the first event of a resend that is too large; progress.tooLarge of the job in the operator API is the number of all'
 
 interface Deps {
   readonly clock: Clock

@@ -31,7 +31,7 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
   const { clock } = deps
   const waitsUntil = clock.monotonic() + maxConfigurationWait
 
-  async function decidesAgain(refusal: ReplayRefusal): Promise<boolean> {
+  async function shouldCheckAgain(refusal: ReplayRefusal): Promise<boolean> {
     if (!removable.has(refusal) || clock.monotonic() >= waitsUntil) return false
     await sleep(clock, checkAgainAfter, owned.signal)
     return true
@@ -43,7 +43,7 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
     const report = await replayDeadLetters(
       { ...deps, producer: owned.producer, context },
       {
-        ...{ filter: filters, perSecond: rate, dryRun: isDryRun, ends, signal: owned.signal, decidesAgain },
+        ...{ filter: filters, perSecond: rate, dryRun: isDryRun, ends, signal: owned.signal, shouldCheckAgain },
         begin(found) {
           total = before + found
           return true
@@ -57,8 +57,8 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
               ...{ seen, total: Math.max(total, seen), replayed, refused },
               ...(isDryRun === true && { replayable }),
             },
-            // The error of the failed try stays in the job's record until the repeated try has seen
-            // more dead letters.
+            // The error of a failed try stays in the job's record until the next try has seen more
+            // dead letters than the failed one.
             ...(seen > failedAt && { error: undefined }),
           })
         },
@@ -88,11 +88,11 @@ const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob):
  */
 const countsOf = (rows: readonly ReplayRow[], isDryRun: boolean): CountRow[] =>
   rows
-    .filter(({ way }) => isDryRun || 'refusal' in way)
+    .filter(({ target }) => isDryRun || 'refusal' in target)
     .toSorted((a, b) => b.count - a.count)
     .slice(0, maxCountRows)
-    .map(({ destination = noDestination, reason, count, way }) => ({
+    .map(({ destination = noDestination, reason, count, target }) => ({
       destination: destination.slice(0, longestText),
       reason: reason.slice(0, longestText),
-      ...{ count, ...way },
+      ...{ count, ...target },
     }))

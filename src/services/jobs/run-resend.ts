@@ -2,7 +2,7 @@ import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { mayHaveUnknownSources, type Routing } from '../../core/delivery/route.ts'
 import type { ResendJob } from '../../core/jobs/job.ts'
-import { defaultResendRate } from '../../core/jobs/job-rates.ts'
+import { defaultResendRate } from '../../core/jobs/max-and-default-job-rates.ts'
 import { isCopyOfRead, type Resend, type ResendContext, resendOf, routingOf } from '../../core/jobs/resend-decision.ts'
 import type { Clock, EventCodec, Logger, LogRecord, TopicReader } from '../../core/ports.ts'
 import { createYield, sleep } from '../../core/sleep-and-yield.ts'
@@ -47,7 +47,7 @@ export interface RunResendDeps {
 export async function runResend(deps: RunResendDeps, given: ResendJob, owned: OwnedJob): Promise<JobOutcome> {
   const resend = new ResendRun(deps, given, owned)
   async function run(): Promise<JobOutcome> {
-    const refusal = await resend.readAllAfter(maxConfigurationWait)
+    const refusal = await resend.readAllWithin(maxConfigurationWait)
     if (owned.signal.aborted) return undefined
     return refusal === undefined ? {} : { error: refusal }
   }
@@ -71,8 +71,8 @@ class ResendRun {
   #position: number[]
   #counts: Pick<ResendJob['progress'], 'tooLarge'> & { read: number; sent: number; skipped: number }
   /**
-   * By partition: all events from this offset to the job's position were read. Copies that a replay
-   * has made of these events are skipped.
+   * By partition: the offset from which the job has read all events, up to its position. If a
+   * replay has written a copy of one of these events, the job skips the copy.
    */
   readonly #readFrom: number[]
   /** By partition: the first offset after the records that retention has removed. */
@@ -104,7 +104,7 @@ class ResendRun {
    * Calls `readAll` until everything is read or the job must stop, or until nothing was read for
    * `limit` ms. Resolves with the last result.
    */
-  async readAllAfter(limit: number): Promise<string | undefined> {
+  async readAllWithin(limit: number): Promise<string | undefined> {
     const { clock } = this.#deps
     const { signal } = this.#owned
     let [before, since] = [this.read, clock.monotonic()]
@@ -126,7 +126,7 @@ class ResendRun {
     this.#position = [...this.#next]
     this.#counts = { ...this.#progress }
     let refusal: string | undefined
-    const isEnough = (): boolean => signal.aborted || refusal !== undefined
+    const mustStop = (): boolean => signal.aborted || refusal !== undefined
     this.#batchEndsAt = clock.monotonic() + batchMs
     const take = async (record: LogRecord): Promise<void> => {
       refusal = await this.#take(record)
@@ -137,7 +137,7 @@ class ResendRun {
       this.#missing.set(partition, firstOffset)
     }
     try {
-      await reader.readToEnd(topics.events, take, { from: this.#next, to: this.#job.ends, isEnough, onRemoved })
+      await reader.readToEnd(topics.events, take, { from: this.#next, to: this.#job.ends, mustStop, onRemoved })
     } finally {
       await this.#endBatch()
     }
@@ -147,7 +147,7 @@ class ResendRun {
   async #take(record: LogRecord): Promise<string | undefined> {
     await this.#yieldToOthers()
     const context = this.#context()
-    if (context === undefined) return this.#whyNot()
+    if (context === undefined) return this.#refusalReason()
     const { partition, offset, value } = record
     const resend = await this.#decide(record, context)
     const sent = this.#job.isDryRun === true || resend.kind === 'skip' ? undefined : resend
@@ -212,12 +212,15 @@ class ResendRun {
     return this.#known.context
   }
 
-  /** @throws an error with a code when the destination may be in a file that cannot be read */
-  #whyNot(): string {
+  /**
+   * Returns why the job cannot continue.
+   * @throws an error with a code when the destination may be in a file that cannot be read
+   */
+  #refusalReason(): string {
     const { destination } = this.#job
     const routing = this.#deps.routing()
     if (mayHaveUnknownSources(destination, routing)) {
-      const message = `the sources of destination ${destination} are not known, because its configuration cannot be read (see the log): correct the configuration, or cancel this resend`
+      const message = `hookline cannot read the sources of destination ${destination} in its configuration (see the log): correct the configuration, or cancel this resend`
       throw Object.assign(new Error(message), { code: 'destination_file_unreadable' })
     }
     return `destination ${destination} is ${routing.destinations.has(destination) ? 'disabled: enable it, then create the resend again' : 'not in the configuration: configure it, then create the resend again'}`

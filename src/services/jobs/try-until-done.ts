@@ -20,9 +20,9 @@ interface Work {
 }
 
 /**
- * Continues a job until it ends or must stop. Outages are retried without limit, because a failed
- * job must begin again.
- * @throws an error that is a bug
+ * Continues a job until it ends or must stop. Tries again after every outage, because a job that
+ * has failed would have to begin again from its start.
+ * @throws every error that no outage has caused, because it is a bug
  */
 export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {
   let wait = waitMs.first

@@ -1,11 +1,11 @@
 import { decodeJob, jobKeyOf, jobsPartition, type ReplayJob } from '../../core/jobs/job.ts'
-import { JobLog } from '../../core/jobs/job-log.ts'
+import { JobLog } from '../../core/jobs/jobs-from-topic.ts'
 import type { Clock, TopicReader } from '../../core/ports.ts'
 import { isTopicMissing } from '../operator/is-kafka-error.ts'
 
 /**
- * Maximum age, in ms, of an active job's last record. The job writes one every second; the rest
- * allows for short outages.
+ * Maximum age, in ms, of an active job's last record. The job writes a record every second, but a
+ * short outage may delay it.
  */
 const maxRecordAgeMs = 60_000
 

@@ -29,8 +29,8 @@ export class StatusAppender {
   }
 
   /**
-   * Writes a value, or a tombstone for `undefined`. Without a call of `onWritten`, the caller must
-   * write again.
+   * Writes a value, or a tombstone for `undefined`. If `onWritten` is not called, the write has
+   * failed, and the caller must write again.
    */
   write(key: StatusKey, value: string | undefined, onWritten: () => void = () => undefined): void {
     const { producer, topic, metrics } = this.#deps

@@ -1,4 +1,4 @@
-import { LiveSums } from '../../core/live-status/live-sums.ts'
+import { LiveSums } from '../../core/live-status/status-sums-of-all-processes.ts'
 import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
@@ -32,7 +32,7 @@ export interface StatusView {
   stop(): Promise<void>
 }
 
-/** Follows the status topic and keeps the sums in memory. */
+/** Follows the status topic, and keeps the sums over all processes in memory. */
 export function createStatusView({ follower, topic, clock, logger }: Deps): StatusView {
   const sums = new LiveSums()
   let asOf = Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-import { type ResultCounts, shardCount } from '../../core/live-status/result-counts.ts'
+import { type ResultCounts, shardCount } from '../../core/live-status/result-counts-of-this-process.ts'
 import { type DestinationActivity, encodeProcess, type Rates } from '../../core/live-status/status-record.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
@@ -26,11 +26,11 @@ export interface StatusWriterDeps extends StatusAppenderDeps {
 }
 
 /**
- * Time between two runs. Each run handles a fifth of the shards of destinations, so that it is
- * short.
+ * Time between two runs of the writer. To be short, each run handles only a fifth of the shards
+ * (groups of destinations).
  */
-const turnEvery = durationMs(1_000)
-const turns = 5
+const runEvery = durationMs(1_000)
+const runsPerCycle = 5
 /**
  * Limit of each of the two waits in `stop`: for the writes in progress, and for the last writes.
  */
@@ -58,7 +58,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const shards = Array.from({ length: shardCount }, () => new WrittenShard(startedAt))
   let dispatcher: DispatcherActivity | undefined
   let rates = createRates(undefined, clock.monotonic())
-  let turn = 0
+  let runs = 0
 
   function writeProcess(): void {
     const key = { kind: 'process', instance } as const
@@ -68,13 +68,13 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     records.write(key, encodeProcess({ services, version, startedAt, partitions, rates: rates(clock.monotonic()) }))
   }
 
-  function writeShards(from: number, isResultsTurn: boolean): void {
+  function writeShards(from: number, includesResults: boolean): void {
     if (dispatcher === undefined) return
     const now = clock.now()
-    for (let shard = from; shard < shardCount; shard += turns) {
+    for (let shard = from; shard < shardCount; shard += runsPerCycle) {
       const written = shards[shard] as WrittenShard
       written.writeActivity(records, { kind: 'activity', instance, shard }, activityIn(dispatcher, shard), now)
-      if (isResultsTurn) written.writeResults(records, { instance, shard }, dispatcher.results.shard(shard), now)
+      if (includesResults) written.writeResults(records, { instance, shard }, dispatcher.results.shard(shard), now)
     }
   }
 
@@ -82,12 +82,12 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
 
   const task = createPeriodicTask({
     clock,
-    firstAfter: turnEvery,
-    turn() {
-      const position = turn++ % (2 * turns)
-      if (position % turns === 0) writeProcess()
-      writeShards(position % turns, position < turns)
-      return turnEvery
+    firstRunAfter: runEvery,
+    run() {
+      const position = runs++ % (2 * runsPerCycle)
+      if (position % runsPerCycle === 0) writeProcess()
+      writeShards(position % runsPerCycle, position < runsPerCycle)
+      return runEvery
     },
   })
 

@@ -1,4 +1,4 @@
-import type { Counts } from '../../core/live-status/result-counts.ts'
+import type { Counts } from '../../core/live-status/result-counts-of-this-process.ts'
 import {
   type DestinationActivity,
   encodeActivity,
@@ -54,8 +54,8 @@ export class WrittenShard {
   }
 
   /**
-   * Writes the counts of the current period. After its end, subtracts the written counts from
-   * `all`, so that each result counts once.
+   * Writes the counts of the current period of 15 minutes. After the end of the period, subtracts
+   * the written counts from `all`, so that the next period does not count these results again.
    */
   writeResults(
     records: StatusAppender,

@@ -4,37 +4,39 @@ import type { Notice } from '../../core/notices/notice.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
+interface FactsContext {
+  readonly processor: PartitionProcessor
+  readonly urlHashes: string
+  readonly now: EpochMs
+}
+
 /**
- * The state of each destination whose facts (`DestinationFacts`) this process reads. `takeRest`
- * returns the unreported facts of a partition, for the partition's next owner.
+ * The state of each destination whose facts (`DestinationFacts`) this process reads.
+ * `takeUnreported` returns the unreported facts of a partition, for the partition's next owner.
  */
-export class DestinationStates {
+export class DestinationNoticeStates {
   readonly #byPartition = new WeakMap<PartitionProcessor, Map<string, DestinationNotices>>()
 
   /**
    * Adds facts read from the partition of `processor`, and returns the state of their destination.
    * `factsId` is the message id of the facts.
    */
-  observe(
-    facts: DestinationFacts,
-    factsId: string,
-    { processor, urls, now }: { readonly processor: PartitionProcessor; readonly urls: string; readonly now: EpochMs },
-  ): DestinationNotices {
+  observe(facts: DestinationFacts, factsId: string, { processor, urlHashes, now }: FactsContext): DestinationNotices {
     const { destination } = facts
     const states = this.#byPartition.get(processor) ?? new Map<string, DestinationNotices>()
     this.#byPartition.set(processor, states)
     const state = states.get(destination) ?? new DestinationNotices(destination)
     states.set(destination, state)
-    state.setUrls(urls)
+    state.setUrlHashes(urlHashes)
     state.observe(facts, factsId, now)
     return state
   }
 
   /** Removes and returns the facts that no notice has reported yet, for one partition. */
-  *takeRest(processor: PartitionProcessor): Generator<DestinationFacts> {
+  *takeUnreported(processor: PartitionProcessor): Generator<DestinationFacts> {
     for (const state of this.#byPartition.get(processor)?.values() ?? []) {
-      const rest = state.takeRest()
-      if (rest !== undefined) yield rest
+      const unreported = state.takeUnreported()
+      if (unreported !== undefined) yield unreported
     }
   }
 
@@ -50,7 +52,7 @@ export class DestinationStates {
       const states = this.#byPartition.get(processor)
       for (const [destination, state] of states ?? []) {
         if (!isKnown(destination)) states?.delete(destination)
-        else if (state.isWaiting && hasRoom()) yield* state.takeDue(now)
+        else if (state.hasUnreported && hasRoom()) yield* state.takeDue(now)
       }
     }
   }

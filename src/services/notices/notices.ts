@@ -1,4 +1,4 @@
-import { urlsOf } from '../../core/auto-disable/judge-failures.ts'
+import { urlHashesOf } from '../../core/auto-disable/judge-failures.ts'
 import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
 import { changesNothing } from '../../core/config-objects/recent-changes.ts'
 import type { Routing } from '../../core/delivery/route.ts'
@@ -12,8 +12,8 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPeriodicTask } from '../periodic-task.ts'
-import { ConfigurationNotices } from './configuration-notices.ts'
-import { DestinationStates } from './destination-notice-states.ts'
+import { ConfigurationNotices } from './configuration-change-notices.ts'
+import { DestinationNoticeStates } from './destination-notice-states.ts'
 import { CollectedFacts, type DestinationObserver } from './facts-seen-by-this-process.ts'
 import { Outbox } from './outbox-of-notices-and-facts.ts'
 
@@ -27,7 +27,7 @@ interface Deps {
   /** The partitions of the events topic that this process owns. */
   readonly processors: () => Iterable<PartitionProcessor>
   /** Whether this process reports changes of the configuration. At most one process does this. */
-  readonly isOurs: () => boolean
+  readonly reportsConfigurationChanges: () => boolean
   readonly codec: Pick<EventCodec, 'encode'>
   readonly producer: LogProducer
   readonly topics: Pick<TopicNames, 'events'>
@@ -51,8 +51,8 @@ export interface Notices {
    */
   disabled(destination: string, automatically: AutomaticDisabling): void
   /**
-   * Called when the partition is revoked. Writes its unreported facts to the events topic again, so
-   * that the next owner of the partition reads them.
+   * Called when the partition is revoked. Writes the partition's unreported facts to the events
+   * topic again, so that the next owner of the partition reads them.
    */
   handOver(processor: PartitionProcessor): void
   start(): void
@@ -83,12 +83,12 @@ export function createNotices(deps: Deps): Notices {
   }
   const collected = new CollectedFacts(isObserved)
   const configuration = new ConfigurationNotices()
-  const states = new DestinationStates()
+  const states = new DestinationNoticeStates()
   const outbox = new Outbox(deps)
   const add = createAdd(outbox, clock)
   const eventsOf = createEventsOf(clock)
 
-  function turn(): DurationMs {
+  function run(): DurationMs {
     const settings = notices()
     configuration.find(routing(), clock.now())
     if (settings === undefined) {
@@ -98,16 +98,14 @@ export function createNotices(deps: Deps): Notices {
       return every
     }
     for (const event of eventsOf(collected.take(outbox.room))) outbox.add(event)
-    add(
-      states.takeDue(deps.processors(), { isKnown: isKnown(deps), hasRoom: () => outbox.room > 0, now: clock.now() }),
-      settings,
-    )
-    if (deps.isOurs()) add(configuration.take(), settings)
+    const context = { isKnown: isKnown(deps), hasRoom: () => outbox.room > 0, now: clock.now() }
+    add(states.takeDue(deps.processors(), context), settings)
+    if (deps.reportsConfigurationChanges()) add(configuration.take(), settings)
     outbox.send()
     return every
   }
 
-  const task = createPeriodicTask({ clock, firstAfter: every, turn })
+  const task = createPeriodicTask({ clock, firstRunAfter: every, run })
   return {
     observer: collected,
     factsRead({ message }, processor) {
@@ -116,9 +114,10 @@ export function createNotices(deps: Deps): Notices {
       if (settings === undefined || facts === undefined) return
       const about = routing().destinations.get(facts.destination)
       if (about === undefined || !isObserved(facts.destination)) return
-      const state = states.observe(facts, message.messageId, { processor, urls: urlsOf(about), now: clock.now() })
+      const now = clock.now()
+      const state = states.observe(facts, message.messageId, { processor, urlHashes: urlHashesOf(about), now })
       if (outbox.room === 0) return
-      add(state.takeDue(clock.now()), settings)
+      add(state.takeDue(now), settings)
       outbox.send()
     },
     configurationChanged(change) {
@@ -132,7 +131,7 @@ export function createNotices(deps: Deps): Notices {
       outbox.send()
     },
     handOver(processor) {
-      if (notices() !== undefined) outbox.sendAll(eventsOf(states.takeRest(processor)))
+      if (notices() !== undefined) outbox.sendAll(eventsOf(states.takeUnreported(processor)))
     },
     start() {
       configuration.find(routing(), clock.now())
@@ -141,7 +140,7 @@ export function createNotices(deps: Deps): Notices {
     },
     stop() {
       task.stop()
-      turn()
+      run()
       outbox.sendAll(eventsOf(collected.take(Number.POSITIVE_INFINITY)))
     },
   }

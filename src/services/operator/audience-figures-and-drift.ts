@@ -1,8 +1,8 @@
+import { syncIdsIn } from '../../core/audience/audience-watermark.ts'
 import type { Membership } from '../../core/audience/membership.ts'
+import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/membership-sync-status.ts'
 import { type SyncId, syncId } from '../../core/audience/sync-id.ts'
-import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/sync-status.ts'
-import { syncIdsIn } from '../../core/audience/sync-watermark.ts'
-import type { JsonText } from '../../core/message/json-text.ts'
+import type { JsonText } from '../../core/message/canonical-json-text.ts'
 import type { AudienceFigures } from '../../core/operator/audience-view.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
@@ -10,7 +10,7 @@ import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 interface Deps extends MembershipSource {
   readonly now: EpochMs
   /** Returns the value of users who are not in an audience. */
-  readonly absentOf: (audience: string) => JsonText
+  readonly absentValueOf: (audience: string) => JsonText
 }
 
 /** Sums up the memberships of every audience, or only of the given one, by audience name. */
@@ -23,14 +23,14 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
   }
   await visitMemberships(deps, {
     isWanted: audience => only === undefined || audience === only,
-    onMark(audience, mark) {
+    onWatermark(audience, watermark) {
       const count = countOf(audience)
-      for (const id of syncIdsIn(mark)) count.see(id)
+      for (const id of syncIdsIn(watermark)) count.see(id)
     },
     onMembership({ audience, destination }, state) {
       const count = countOf(audience)
       count.see(state.syncId)
-      count.add(destination, syncStatusOf(state, deps.now), state.desired !== deps.absentOf(audience))
+      count.add(destination, syncStatusOf(state, deps.now), state.desired !== deps.absentValueOf(audience))
     },
   })
   return new Map([...counts].map(([audience, count]) => [audience, { audience, ...count.figures() }]))

@@ -1,5 +1,5 @@
 import { assertNever } from '../../core/assert-never.ts'
-import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
+import type { AudienceDirectory } from '../../core/audience/configured-audiences.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { newSyncId } from '../../core/audience/sync-id.ts'
 import { type DeletionRecord, DeletionTally } from '../../core/deletion/deletion-record-and-status.ts'
@@ -45,12 +45,12 @@ export interface OperatorDeps {
 }
 
 /** The part of the operator API for deletions and audiences. */
-export interface OperatorService extends DeletionAndAudienceApi {
+export interface DeletionsAndAudiences extends DeletionAndAudienceApi {
   /** Ends the uploads in progress, because they may take longer than a shutdown permits. */
   stop(): void
 }
 
-export function createOperatorService(deps: OperatorDeps): OperatorService {
+export function createDeletionsAndAudiences(deps: OperatorDeps): DeletionsAndAudiences {
   const { producer, reader, suppressions, brokersNow, topics, routing, audiences, clock, logger } = deps
   const { encode: encodeInput } = deps.inputCodec
   const find = createFindDeletion({ reader, topic: topics.deletions, clock, limits: requestLimits })
@@ -155,7 +155,7 @@ async function orUnavailable<T>(
 }
 
 const incompleteSync =
-  'audience sync incomplete: hookline applies the lines received so far, but does not remove the users who are missing from the list; the cause is in "why" or, without it, in "end" ("empty": the list was empty; "interrupted": hookline was shutting down); correct the cause, then send the whole list again'
+  'audience sync incomplete: correct the cause, then send the whole list again; the cause is in "why" or, if this line has no "why", in "end" ("empty": the list was empty; "interrupted": hookline was shutting down); hookline applies the lines received so far, but does not remove the users who are missing from the list'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {

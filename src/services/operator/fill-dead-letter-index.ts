@@ -25,16 +25,16 @@ export interface DeadLetterKeys {
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Reads older keys until the index is full or has the keys of all records after `parts` (ranges
-   * of offsets). Returns false if the budget ends.
+   * Reads older keys until the index is full, or has the keys of all records after the end of each
+   * part (a range of offsets). Returns false if the budget is spent before.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**
-   * Notes keys while another function reads chunks. `end` adds the keys of a completely read chunk
-   * to the index.
+   * Returns functions for a caller that reads chunks itself: `add` notes the key of each record,
+   * and `end` adds the keys of a completely read chunk to the index.
    */
-  noting(): {
-    /** Returns a copy of the key; `undefined` for a record without one. */
+  createKeyNotes(): {
+    /** Notes the key of a record, and returns a copy of it; `undefined` if the key is null. */
     add(record: LogRecord): Buffer | undefined
     end(chunk: Part): void
   }
@@ -71,16 +71,16 @@ export function createDeadLetterKeys({ topic, index }: Deps): DeadLetterKeys {
       return allComplete(
         parts.map(async ({ partition, from, to }) => {
           if (to <= from) return true
-          const knownFrom = (): number => index.knownFrom(partition)
-          for (let known = knownFrom(); known > to && !index.isFull; known = knownFrom()) {
+          const indexedFrom = (): number => index.indexedFrom(partition)
+          for (let end = indexedFrom(); end > to && !index.isFull; end = indexedFrom()) {
             if (budget.isSpent) return false
-            await readKeys(session, { partition, from: Math.max(to, known - chunkOffsets), to: known }, budget)
+            await readKeys(session, { partition, from: Math.max(to, end - chunkOffsets), to: end }, budget)
           }
           return true
         }),
       )
     },
-    noting() {
+    createKeyNotes() {
       const keys = new Map<number, KeyAt[]>()
       return {
         add({ key, partition, offset }) {

@@ -46,8 +46,8 @@ const records = 300_000
 export const commandLimits: LookUpLimits = { records, time: durationMs(5_000), isStrict: false }
 export const requestLimits: LookUpLimits = { records, time: durationMs(1_500), isStrict: true }
 /**
- * Maximum error, in ms, of the time in a deletion's id, which may come from the process's own
- * clock.
+ * Maximum error, in ms, of the time in a deletion's id. The time may come from the clock of a
+ * process, if no broker responded.
  */
 const marginMs = 600_000
 
@@ -63,7 +63,7 @@ export function createFindDeletion({ reader, topic, clock, limits }: Deps): Find
     if (left <= 0) return entries.found(true)
     let count = 0
     let isPartial = false
-    const isEnough = (): boolean => {
+    const mustStop = (): boolean => {
       if (entries.areComplete()) return true
       isPartial = count >= limits.records || clock.monotonic() >= until
       return isPartial
@@ -72,7 +72,7 @@ export function createFindDeletion({ reader, topic, clock, limits }: Deps): Find
       count++
       entries.take(record)
     }
-    const read = reader.readToEnd(topic, onRecord, { ...placeOf(id), isEnough })
+    const read = reader.readToEnd(topic, onRecord, { ...portionToRead(id), mustStop })
     const found = read.then(() => entries.found(isPartial))
     return limits.isStrict ? within(clock, durationMs(left), found, () => entries.found(true)) : found
   }
@@ -81,10 +81,10 @@ export function createFindDeletion({ reader, topic, clock, limits }: Deps): Find
 }
 
 /**
- * Returns the part of the topic to read: the whole topic for an id of an earlier version of
- * Hookline, which has no time.
+ * Returns the part of the topic to read. It is the whole topic for an id that contains no time,
+ * because an earlier version of Hookline created it.
  */
-function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
+function portionToRead(id: string): Pick<Portion, 'key' | 'since'> {
   const asked = deletionRequestedAt(id)
   return asked === undefined ? {} : { key: Buffer.from(deletionKey(id)), since: before(asked) }
 }
@@ -92,8 +92,8 @@ function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
 const before = (time: EpochMs): EpochMs => epochMs(Math.max(0, time - marginMs))
 
 /**
- * Returns the record of a deletion. Reads without a limit: with a deletion that it had not reached,
- * the caller would begin another deletion with the same id.
+ * Returns the record of a deletion. Reads without a limit: if the function missed an existing
+ * deletion, the caller would begin another one with the same id.
  */
 export async function findDeletionRecord(
   { reader, topic }: Pick<Deps, 'reader' | 'topic'>,
@@ -105,7 +105,7 @@ export async function findDeletionRecord(
     const entry = value === null ? undefined : decodeDeletion(key?.toString() ?? '', value.toString())
     if (entry?.kind === 'request' && entry.record.id === id) found = parts.take(entry) ?? found
   }
-  await reader.readToEnd(topic, onRecord, placeOf(id))
+  await reader.readToEnd(topic, onRecord, portionToRead(id))
   return found
 }
 
@@ -132,17 +132,17 @@ class Entries {
     if (entry?.kind !== 'outcome' || entry.outcome.request !== this.#id) return
     if (at < (this.#outcomes.get(name)?.at ?? 0)) return
     this.#outcomes.set(name, { outcome: entry.outcome, at })
-    this.#tally?.note(entry.outcome)
+    this.#tally?.addOutcome(entry.outcome)
   }
 
   /**
-   * Begins to count, with the results read so far. They may precede the request: after a crash, the
-   * request is written again, and compaction removes its first record.
+   * Begins to count results, and includes those that precede the request in the topic: after a
+   * crash, the request is written again, and compaction removes its first record.
    */
   #begin(record: DeletionRecord): void {
     this.#record = record
     this.#tally = new DeletionTally(record)
-    for (const { outcome } of this.#outcomes.values()) this.#tally.note(outcome)
+    for (const { outcome } of this.#outcomes.values()) this.#tally.addOutcome(outcome)
   }
 
   /** Whether every delete message was delivered, so that the rest of the topic need not be read. */

@@ -22,7 +22,7 @@ interface FoundEvents {
   readonly found: readonly EventOnLog[]
   readonly isComplete: boolean
   readonly searchedSince?: EpochMs | undefined
-  /** Whether an event that `places` names is missing, because retention has removed it. */
+  /** Whether retention has removed an event at one of the requested places. */
   readonly isRemoved: boolean
 }
 
@@ -42,14 +42,14 @@ interface Wanted {
 }
 
 /**
- * Maximum number of decoded records of a search: each contains the id, but perhaps not as its
- * message id.
+ * Maximum number of records that a search decodes. Each of these records contains the id, but
+ * perhaps in another field than the message id.
  */
 const maxCandidates = 20
 
 /**
- * Finds the events with a message id at `places`; without `places`, finds the newest by a backward
- * search.
+ * Finds the events with a message id at the places (partition and offset) in `places`. If `places`
+ * is empty, searches backwards for the newest event.
  */
 export async function findEvents(
   session: LogSession,
@@ -104,15 +104,15 @@ async function newestEvent(
     from: Math.max(beginning, first[partition] ?? 0),
     to: Math.min(end, last?.[partition] ?? end),
   }))
-  // Avro texts are UTF-8, so the event contains these bytes. Only offsets are kept: a short id may
-  // match every record.
+  // Avro texts are UTF-8, so the event contains these bytes. `select` does not keep the values of
+  // records, because a short id may match every record.
   const bytes = Buffer.from(text)
   const select = ({ value }: LogRecord) => (value?.includes(bytes) ? true : undefined)
   let searchedSince: EpochMs | undefined
   let isEachDecoded = true
   for (let candidates = 0; candidates < maxCandidates; candidates++) {
     const read = await readNewestFirst(session, { topic, parts, budget, limit: 1, select })
-    ;({ searchedSince, left: parts } = read)
+    ;({ searchedSince, unreadParts: parts } = read)
     const candidate = read.found[0]
     if (candidate === undefined)
       return { found: [], isComplete: read.isComplete && isEachDecoded, searchedSince, isRemoved: false }

@@ -3,7 +3,7 @@ import type { LogSession } from '../../core/log-session.ts'
 import { shownAttempts } from '../../core/operator/destination-timeline.ts'
 import type { FailedAttempt } from '../../core/operator/installation-and-destination-status.ts'
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
-import type { RecordedAttempts } from '../../core/settings/attempts-topic-setting.ts'
+import type { RecordedAttempts } from '../../core/settings/schema-of-attempts-topic.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { readNewestFirst } from './read-newest-first.ts'
 

@@ -17,7 +17,7 @@ const readEvery = durationMs(300_000)
  * Time until the first reading. Dispatchers that start together with this process have committed
  * their counts by then.
  */
-const firstAfter = durationMs(5_000)
+const firstRunAfter = durationMs(5_000)
 const maxLogged = 100
 
 interface Deps {
@@ -34,8 +34,9 @@ interface Deps {
 export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
   let logged = 0
   /**
-   * The rows with a difference. Rows of hours with incomplete counts stay here until they are a day
-   * old.
+   * The ledger rows of the last day whose `difference` is not 0. If a later reading leaves out the
+   * hour of a row, because the counts of this hour have become incomplete, the row stays here until
+   * it is a day old.
    */
   let unbalanced: readonly LedgerRow[] = []
 
@@ -49,7 +50,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     if (difference !== 0 && difference !== logged) {
       logger.error(
         { difference, rows: unbalanced.slice(0, maxLogged).map(shown) },
-        'deliveries may be lost: some deliveries of the last day are not delivered, dead-lettered or dropped, and do not wait in a retry topic, or more results than deliveries were counted (a negative "difference" in "rows"); "difference" is the sum of the differences without their signs; "rows" names the destinations and hours (at most 100); to see all of them, run `hookline ledger`; follow the runbook HooklineLedgerDifference',
+        'deliveries may be lost: follow the runbook HooklineLedgerDifference; for some destinations and hours of the last day, the number of deliveries and the number of their results differ; "rows" has these destinations and hours (at most 100; `hookline ledger` shows all); if "difference" of a row is positive, it is the number of deliveries that have no result and do not wait in a retry topic; if it is negative, it is the number of results without a delivery; "difference" outside of "rows" is the sum of these numbers, without signs',
       )
     }
     logged = difference
@@ -62,7 +63,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     )
   }
 
-  async function turn() {
+  async function run() {
     try {
       const current = hourOf(clock.now())
       report(await readCompleteHours(readLedger, current), current)
@@ -75,7 +76,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     return readEvery
   }
 
-  const task = createPeriodicTask({ clock, firstAfter, turn })
+  const task = createPeriodicTask({ clock, firstRunAfter, run })
   return {
     start() {
       // The alert fires when this time is 30 minutes old. Before the first complete reading, this

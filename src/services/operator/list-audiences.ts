@@ -1,4 +1,4 @@
-import { type AudienceDirectory, absentValue } from '../../core/audience/audience-directory.ts'
+import { type AudienceDirectory, absentValue } from '../../core/audience/configured-audiences.ts'
 import { isoOf } from '../../core/message/timestamp.ts'
 import {
   type AudienceFigures,
@@ -13,7 +13,8 @@ import { audienceFigures } from './audience-figures-and-drift.ts'
 import type { MembershipSource } from './read-memberships.ts'
 
 /**
- * Maximum wait of a request for the current reading. Then the request gets the previous figures.
+ * Maximum wait of a request for the current reading. After this time, the request gets the figures
+ * of the previous reading.
  */
 const maxWait = durationMs(1_500)
 /**
@@ -25,8 +26,8 @@ const maxReadTime = durationMs(3_600_000)
 /** Minimum time between two readings of the memberships topic. */
 const minPause = durationMs(10_000)
 /**
- * Minimum time between readings, as a multiple of the last one: readings take at most a fifth of
- * the time.
+ * Minimum pause after a reading, as a multiple of the reading's duration. With 4, readings take at
+ * most a fifth of the time.
  */
 const pausePerReadTime = 4
 
@@ -65,15 +66,15 @@ export function createListAudiences(deps: Deps): ListAudiences {
     }
     const reader: TopicReader = {
       async readToEnd(topic, onRecord) {
-        const count = await from.reader.readToEnd(topic, onRecord, { isEnough: () => isLate })
+        const count = await from.reader.readToEnd(topic, onRecord, { mustStop: () => isLate })
         if (isLate) throw new Error('the read was cancelled')
         return count
       },
     }
     try {
       const now = clock.now()
-      const absentOf = (name: string) => absentValue(directory().get(name)?.kind ?? 'audience')
-      const reading = audienceFigures({ ...from, reader, now, absentOf })
+      const absentValueOf = (name: string) => absentValue(directory().get(name)?.kind ?? 'audience')
+      const reading = audienceFigures({ ...from, reader, now, absentValueOf })
       last = { at: now, figures: await within(clock, readTime, reading, cancel) }
     } catch (error) {
       logger.warn(

@@ -1,4 +1,4 @@
-import type { LiveProcess, SummedResults } from '../../core/live-status/live-sums.ts'
+import type { LiveProcess, SummedResults } from '../../core/live-status/status-sums-of-all-processes.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type {
   DestinationStatus,

@@ -2,16 +2,18 @@ import type { ConfigObjects, ObjectDocument } from '../../core/config-objects/co
 import { maskDocument } from '../../core/config-objects/mask.ts'
 import type { JsonObject } from '../../core/message/json.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import { expectedBy } from '../../core/operator/etag-precondition.ts'
 import { maxWriteKeys } from '../../core/operator/max-write-keys.ts'
 import { mergePatch } from '../../core/operator/merge-patch.ts'
+import { responseTo } from '../../core/operator/object-change-response.ts'
 import {
-  answerTo,
   definedInFile,
-  expectedBy,
+  invalidObject,
   notFound,
+  type ObjectRefusal,
+  objectRefusal,
   preconditionRequired,
-} from '../../core/operator/object-change-response.ts'
-import { invalidObject, type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
+} from '../../core/operator/object-refusal.ts'
 import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated } from '../../core/operator/objects-api.ts'
 import { pageOf } from '../../core/operator/query-parameters-and-object-page.ts'
 import {
@@ -46,7 +48,7 @@ const secretBytes = 32
 export function createManageObjects({ objects, clock, randomBytes }: ManageObjectsDeps): Changes {
   async function change({ kind, id, by, precondition, dryRun = false }: ObjectTarget, next: Next) {
     const outcome = await objects.change({ kind, id, by, expected: expectedBy(precondition), next, dryRun })
-    return answerTo(outcome, precondition)
+    return responseTo(outcome, precondition)
   }
 
   /**
@@ -100,7 +102,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
       rotation = current && rotateSecret(current, { secret, now, overlap })
       return rotation?.kind === 'rotated' ? rotation.document : current
     })
-    if (answer.kind === 'refused') return withWayBack(absentIsNotFound(answer) as ObjectRefusal)
+    if (answer.kind === 'refused') return withUndoHint(absentIsNotFound(answer) as ObjectRefusal)
     if (rotation?.kind !== 'rotated') return rotationInProgress(rotation)
     return { ...answer, secret, until: rotation.until }
   }
@@ -130,7 +132,10 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   }
 }
 
-/** Replaces refusals of a deletion: `invalid_object` means that other objects use the object. */
+/**
+ * Replaces refusals of a request that deletes an object. Here, `invalid_object` means that other
+ * objects or settings use the object.
+ */
 const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
   answer.kind === 'refused' && answer.code === 'invalid_object'
     ? objectRefusal('in_use', 'Another object or setting uses this object, so it was not deleted: see "problems".', {
@@ -150,12 +155,12 @@ function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
 }
 
 /** How to undo a rotation whose response was lost. Nobody then has the new secret. */
-const wayBack =
+const undoHint =
   'send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)". Take the fingerprint of "sharedSecret[0]" from the object. Then only the old secret is in use, and you can rotate it again.'
 
-const withWayBack = (refusal: ObjectRefusal): ObjectRefusal =>
+const withUndoHint = (refusal: ObjectRefusal): ObjectRefusal =>
   refusal.code === 'unavailable'
-    ? { ...refusal, message: `${refusal.message} If the destination now has two shared secrets, ${wayBack}` }
+    ? { ...refusal, message: `${refusal.message} If the destination now has two shared secrets, ${undoHint}` }
     : refusal
 
 const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progress' }> | undefined): ObjectRefusal => {
@@ -167,7 +172,7 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
   const lost =
     until === undefined
       ? ''
-      : ` If nobody has the new secret, because the response to the rotation was lost, ${wayBack}`
+      : ` If nobody has the new secret, because the response to the rotation was lost, ${undoHint}`
   return objectRefusal(
     'rotation_in_progress',
     `The destination ${state}remove one secret, or send "overlap": "0s" to replace both now.${lost}`,

@@ -9,7 +9,7 @@ import type {
 } from '../../core/operator/message-and-dead-letter-api.ts'
 import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
-import type { ReplayPreview } from '../../core/operator/replay-preview.ts'
+import type { ReplayPreview } from '../../core/operator/replay-preview-of-dead-letter.ts'
 import type { Clock, Logger, LogRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 import { within } from '../../core/within-time-limit.ts'
@@ -101,14 +101,14 @@ export function createReadLog(deps: Deps): ReadLog {
   return {
     message: query => answer((session, budget) => readTimeline(session, { ...deps, deadLetters }, query, budget)),
     deadLetters: query => answer((session, budget) => deadLetters.page(session, query, budget)),
-    async deadLetter(key, isFull) {
+    async deadLetter(key, includesEvent) {
       const until = clock.monotonic() + answerWithin
       const found = await read((session, budget) => deadLetters.find(session, key, budget))
       if (found === undefined) return unavailable
       const { record, isComplete } = found
       if (record === undefined) return isComplete ? noDeadLetter : notReached
       const event = await eventOf(record, until)
-      const replay = isFull ? previewReplay(record, event) : undefined
+      const replay = includesEvent ? previewReplay(record, event) : undefined
       return { kind: 'answered', body: deadLetterDetails(record, event, replay) }
     },
     lastFailures: destination =>

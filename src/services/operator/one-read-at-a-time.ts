@@ -2,8 +2,8 @@ import type { Clock } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
 
 /**
- * Calls `read` after earlier reads, or shares the result of a waiting call with this name. `read`
- * must end by `until` (monotonic ms).
+ * Calls `read` after earlier reads have ended. If a call with the same name already waits, shares
+ * the result of that call instead. `read` must end by `until` (monotonic ms).
  */
 export type ReadInTurn = <T>(name: string, read: (until: number) => Promise<T>) => Promise<T>
 

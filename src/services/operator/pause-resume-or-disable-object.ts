@@ -1,6 +1,6 @@
 import type { ConfigObject, ConfigObjects, ObjectDocument } from '../../core/config-objects/config-objects.ts'
-import { answerTo, definedInFile, notFound } from '../../core/operator/object-change-response.ts'
-import type { ObjectRefusal } from '../../core/operator/object-refusal.ts'
+import { responseTo } from '../../core/operator/object-change-response.ts'
+import { definedInFile, notFound, type ObjectRefusal } from '../../core/operator/object-refusal.ts'
 import type { ObjectChanged, ObjectsApi, ObjectTarget, Switch } from '../../core/operator/objects-api.ts'
 
 type Answer = ObjectChanged | ObjectRefusal
@@ -29,7 +29,7 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)
     const isDone = outcome.kind === 'unchanged' && before.kind === 'changed'
-    return isDone ? before : answerTo(outcome, precondition)
+    return isDone ? before : responseTo(outcome, precondition)
   }
 
   return switchTo

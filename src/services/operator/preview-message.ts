@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../core/message/json.ts'
 import { type MessagePreviewed, previewMessage } from '../../core/operator/message-preview.ts'
-import { notFound } from '../../core/operator/object-change-response.ts'
-import type { ObjectRefusal } from '../../core/operator/object-refusal.ts'
+import { notFound, type ObjectRefusal } from '../../core/operator/object-refusal.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { notInUse, type SendTestDeps } from './send-test-message.ts'
 
@@ -15,7 +14,7 @@ export const createPreviewMessage =
   (id: string, body: JsonObject): MessagePreviewed | ObjectRefusal => {
     const { destinations, sources, payload } = settings()
     const destination = destinations.find(each => each.id === id)
-    if (destination === undefined || destination.isHeld === true) return exists(id) ? notInUse : notFound
+    if (destination === undefined || destination.isPlaceholder === true) return exists(id) ? notInUse : notFound
     return previewMessage(destination, body, {
       ...{ at: clock.now(), payload, newId: () => clock.id() },
       hasSource: source => sources.some(each => each.id === source),

@@ -5,7 +5,7 @@ import {
   type PublishedKeys,
   parseSigningKey,
   publicKeyOf,
-} from '../../core/signing/signing-key.ts'
+} from '../../core/signing/ed25519-signing-key.ts'
 import { nextIteration } from '../../core/sleep-and-yield.ts'
 
 interface Deps {

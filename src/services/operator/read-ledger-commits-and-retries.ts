@@ -8,7 +8,7 @@ import { parseCommit } from '../../core/progress/commit-metadata.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { RetryTiers } from './existing-retry-tiers.ts'
 import { isTopicMissing } from './is-kafka-error.ts'
-import { type CommittedLedger, readLedgerRecords } from './read-ledger-records.ts'
+import { type CommittedLedger, readLedgerCounts } from './read-ledger-counts.ts'
 
 export interface LedgerSource extends RetryTiers {
   readonly commits: (groupId: string) => Promise<readonly Position[]>
@@ -48,8 +48,8 @@ export async function readLedgerParts(
     if (tail !== undefined) ledgers.push({ topic, partition, tail })
   }
   const isWanted = (destination: string, hour: number): boolean => isInFilter(filter, destination, hour)
-  const reading = { sessions, topic: topics.ledger, since: filter.since, isWanted, isEnough: isLate }
-  const { counts, isComplete } = await readLedgerRecords(ledgers, reading)
+  const reading = { sessions, topic: topics.ledger, since: filter.since, isWanted, mustStop: isLate }
+  const { counts, isComplete } = await readLedgerCounts(ledgers, reading)
   let read = 0
   const waiting = await readWaiting(source, retries, () => ++read > records || isLate())
   return { counts, waiting, exactSince, isComplete: isComplete && read <= records && !isLate() }
@@ -62,7 +62,7 @@ export async function readLedgerParts(
 async function readWaiting(
   { reader, topics, tiers, earlierTiers }: LedgerSource,
   commits: readonly Position[],
-  isEnough: () => boolean,
+  mustStop: () => boolean,
 ): Promise<LedgerCounts> {
   const waiting = new LedgerCounts()
   const required = new Set(tiers.filter(tier => !earlierTiers.includes(tier)).map(topics.retry))
@@ -79,7 +79,7 @@ async function readWaiting(
       const { destination = noDestination, origin = record, reason = '' } = parseDeliveryState(record.headers) ?? {}
       waiting.add(destination, hourOf(origin.timestamp), reason === '' ? 'replayed' : 'moved')
     }
-    await reader.readToEnd(topic, onRecord, { from, isEnough }).catch((error: unknown) => {
+    await reader.readToEnd(topic, onRecord, { from, mustStop }).catch((error: unknown) => {
       if (required.has(topic) || !isTopicMissing(error)) throw error
     })
   }

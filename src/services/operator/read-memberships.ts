@@ -1,3 +1,4 @@
+import type { AudienceWatermark } from '../../core/audience/audience-watermark.ts'
 import { visitsPerTurn } from '../../core/audience/input-effect.ts'
 import type { Membership } from '../../core/audience/membership.ts'
 import {
@@ -8,7 +9,6 @@ import {
   parseMembershipKey,
 } from '../../core/audience/membership-and-watermark-records.ts'
 import { Memberships } from '../../core/audience/memberships.ts'
-import type { AudienceWatermark } from '../../core/audience/sync-watermark.ts'
 import type { Clock, LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
 import { nextIteration } from '../../core/sleep-and-yield.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
@@ -27,7 +27,7 @@ export interface MembershipVisitor {
    * Called with the membership of one user at one destination, in any order; calls do not overlap.
    */
   onMembership(key: MemberKey, state: Membership): void | Promise<void>
-  onMark?(audience: string, mark: AudienceWatermark): void
+  onWatermark?(audience: string, watermark: AudienceWatermark): void
 }
 
 /**
@@ -40,13 +40,13 @@ export async function visitMemberships(source: MembershipSource, visitor: Member
   let kept = new KeptPartition()
   await readRecords(source, isWanted, async (about, record, partition) => {
     if (current !== undefined && partition !== current) {
-      await kept.handOver(visitor, source.clock)
+      await kept.visitAll(visitor, source.clock)
       kept = new KeptPartition()
     }
     current = partition
     kept.put(about, record)
   })
-  await kept.handOver(visitor, source.clock)
+  await kept.visitAll(visitor, source.clock)
 }
 
 type About = MemberKey | { readonly audience: string }
@@ -86,17 +86,20 @@ const notAllRead = (what: string, detail: string): Error =>
 /** The last record of each key of one partition. */
 class KeptPartition {
   readonly #members = new Memberships()
-  readonly #marks = new Map<string, AudienceWatermark>()
+  readonly #watermarks = new Map<string, AudienceWatermark>()
 
   put(about: About, record: MembershipRecord | undefined): void {
     if ('userId' in about) this.#members.put(about, record && fromMembershipRecord(record))
-    else this.#putMark(about.audience, record && fromWatermarkRecord(record))
+    else this.#putWatermark(about.audience, record && fromWatermarkRecord(record))
   }
 
-  /** Passes all memberships to the visitor, with pauses for other work of the process. */
-  async handOver({ onMembership, onMark }: MembershipVisitor, clock: Pick<Clock, 'soon'>): Promise<void> {
+  /**
+   * Passes all watermarks and memberships to the visitor, with pauses for other work of the
+   * process.
+   */
+  async visitAll({ onMembership, onWatermark }: MembershipVisitor, clock: Pick<Clock, 'soon'>): Promise<void> {
     let visits = 0
-    for (const [audience, mark] of this.#marks) onMark?.(audience, mark)
+    for (const [audience, watermark] of this.#watermarks) onWatermark?.(audience, watermark)
     for (const [audience, byDestination] of this.#members.all())
       for (const [destination, table] of byDestination)
         for (const userId of table.users()) {
@@ -106,8 +109,8 @@ class KeptPartition {
         }
   }
 
-  #putMark(audience: string, mark: AudienceWatermark | undefined): void {
-    if (mark === undefined) this.#marks.delete(audience)
-    else this.#marks.set(audience, mark)
+  #putWatermark(audience: string, watermark: AudienceWatermark | undefined): void {
+    if (watermark === undefined) this.#watermarks.delete(audience)
+    else this.#watermarks.set(audience, watermark)
   }
 }

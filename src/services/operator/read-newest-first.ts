@@ -18,12 +18,12 @@ export interface Found<T> {
 }
 
 export interface NewestFirst<T> {
-  /** Newest first. */
+  /** The selected items, newest first. */
   readonly found: readonly Found<T>[]
   /** Whether all parts were read, and all selected records are in `found`. */
   readonly isComplete: boolean
   /** The unread rest of each part, with which a further read can continue. */
-  readonly left: readonly Part[]
+  readonly unreadParts: readonly Part[]
   /** All records appended after this time were read; `undefined` when all parts were read. */
   readonly searchedSince: EpochMs | undefined
 }
@@ -54,15 +54,15 @@ interface Wanted<T> {
  */
 const chunkOffsets = { first: 8, minNext: 250, growth: 4, max: 2_000 }
 /**
- * Maximum number of partitions read concurrently after their first chunks. With one, reads would
- * mostly wait for the broker.
+ * Maximum number of partitions that are read concurrently, after the first chunk of each. One at a
+ * time would be slow, because every read waits for the broker.
  */
 const maxConcurrentChunks = 4
 /** Maximum number of first chunks that are read concurrently. */
 const maxConcurrentFirstChunks = 32
 /**
- * Approximate maximum bytes of each chunk after the first. The budget is checked only between
- * chunks.
+ * Approximate maximum bytes of each chunk after the first. It is small, because the budget is
+ * checked only between chunks.
  */
 const maxChunkBytes = 2 * 1024 * 1024
 
@@ -78,8 +78,8 @@ interface Reading<T> {
 }
 
 /**
- * Reads partitions backwards, and returns the selected records, newest first. Any budget left at
- * the start suffices for the first chunk of each partition.
+ * Reads partitions backwards, and returns the selected records, newest first. Reads at least the
+ * first chunk of each partition, unless the budget is already spent at the start.
  */
 export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
   const { parts, budget, limit, isWanted = () => true } = wanted
@@ -121,7 +121,7 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
   return {
     found,
     isComplete: isEmpty && unread().length === 0,
-    left: readings.map(({ partition, from, to, found }) => ({
+    unreadParts: readings.map(({ partition, from, to, found }) => ({
       partition,
       from,
       to: (found.at(-1)?.offset ?? to - 1) + 1,

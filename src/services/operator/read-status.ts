@@ -6,8 +6,7 @@ import type {
   GroupLag,
   InstallationStatus,
 } from '../../core/operator/installation-and-destination-status.ts'
-import { notFound } from '../../core/operator/object-change-response.ts'
-import { type ObjectRefusal, shownProblems } from '../../core/operator/object-refusal.ts'
+import { notFound, type ObjectRefusal, shownProblems } from '../../core/operator/object-refusal.ts'
 import { type DestinationState, destinationStates, disablingViewOf, stateOf } from '../../core/operator/object-view.ts'
 import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
@@ -71,7 +70,8 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
         ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
         { group: audiencesGroup, topic: topics.audienceInput },
       ]
-      // After a failure, this function runs again with fewer tiers, so it removes the earlier lags.
+      // If the first try fails, this callback runs a second time, perhaps with fewer tiers. So it
+      // removes the lags of the first try.
       lags.length = 0
       await readLags(session, asked, lags)
       return true
@@ -115,7 +115,7 @@ const stateIn = (object: ConfigObject) => ({
 
 /**
  * Resolves with the result of `read`, or with `undefined` after `until`. If less than `readMs` is
- * left, does not call `read`, which would delay later requests.
+ * left, resolves immediately with `undefined`: a late read would delay later requests.
  */
 async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>): Promise<T | undefined> {
   const left = until - clock.monotonic()
@@ -166,8 +166,8 @@ async function statusOf(deps: ReadStatusDeps, object: ConfigObject, until: numbe
   const { live, clock, log } = deps
   const { id } = object
   const budget = new ReadBudget(statusLimits, () => clock.monotonic())
-  // The two reads are concurrent, so that neither uses up the time of the other while Kafka does
-  // not respond.
+  // The two reads are concurrent. Otherwise, the first one could use up the time of the second one
+  // while Kafka does not respond.
   const [read, failures] = await Promise.all([
     readInSession(deps, until, session => readWaitingDeliveries(session, deps, id, budget)),
     readInTime(clock, until, () => log.lastFailures(id)),

@@ -2,14 +2,14 @@ import { decodeRecordedAttempt, type RecordedAttempt } from '../../core/delivery
 import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { Commit, LogSession } from '../../core/log-session.ts'
-import { partitionFor } from '../../core/message/event.ts'
-import type { MessageQuery } from '../../core/operator/message-query.ts'
-import { type MessageTimeline, messageTimeline, waitingCopy } from '../../core/operator/message-timeline.ts'
+import { partitionFor } from '../../core/message/partition-for-key.ts'
+import { type MessageTimeline, messageTimeline, waitingRetryRecord } from '../../core/operator/message-timeline.ts'
+import type { MessageQuery } from '../../core/operator/message-timeline-query.ts'
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
-import type { FoundCopy, FoundDeadLetter, FoundEvent } from '../../core/operator/records-found-for-timeline.ts'
+import type { FoundDeadLetter, FoundEvent, FoundRetryRecord } from '../../core/operator/records-found-for-timeline.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import { parseCommit } from '../../core/progress/commit-metadata.ts'
-import type { RecordedAttempts } from '../../core/settings/attempts-topic-setting.ts'
+import type { RecordedAttempts } from '../../core/settings/schema-of-attempts-topic.ts'
 import { type EpochMs, epochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { existingTiers, type RetryTiers } from './existing-retry-tiers.ts'
@@ -26,12 +26,16 @@ export interface TimelineDeps extends RetryTiers {
   readonly deadLetters: Pick<DeadLetterReads, 'search'>
 }
 
-/** Maximum number of attempt records, of retry records and of dead letters of one message. */
+/**
+ * Maximum number of records of one message that are returned from each topic: the attempts topic,
+ * the dead-letter topic, and each retry topic.
+ */
 const maxFound = 1_000
 
 /**
- * Reads everything about a message, commits before records. A moving delivery is written to its new
- * topic before the old topic's commit, so the delivery is always found.
+ * Reads everything about a message, the commits before the records. When a delivery moves to
+ * another topic, Hookline writes the new record before it commits the old one. So this order of
+ * reads never misses a delivery.
  */
 export async function readTimeline(
   session: LogSession,
@@ -46,10 +50,10 @@ export async function readTimeline(
 
   const attempts = await readAttempts(session, deps, { id, since }, budget.share(0.4))
   const inDeadLetters = await deps.deadLetters.search(session, { messageId: id, since }, maxFound, budget.share(0.4))
-  const copies = await readCopies(session, { topics, tiers }, { id, since, tierCommits }, budget.share(0.5))
+  const retryRecords = await readRetryRecords(session, { topics, tiers }, { id, since, tierCommits }, budget.share(0.5))
   const origins = [
     ...attempts.found.flatMap(({ origin }) => origin ?? []),
-    ...copies.found.map(({ state }) => state.origin),
+    ...retryRecords.found.map(({ state }) => state.origin),
     ...inDeadLetters.found.flatMap(({ deadLetter }) => deadLetter.origin ?? []),
   ]
   const events = await findEvents(
@@ -69,12 +73,12 @@ export async function readTimeline(
   const isComplete = {
     attempts: attempts.isComplete && reachesBack,
     deadLetters: inDeadLetters.isComplete && reachesBack,
-    copies: copies.isComplete,
+    retryRecords: retryRecords.isComplete,
   }
   return messageTimeline({
     ...{ id, recorded, isComplete },
     attempts: attempts.found,
-    copies: copies.found,
+    retryRecords: retryRecords.found,
     deadLetters: inDeadLetters.found.map(
       ({ deadLetter: { key, at, destination, reason, round }, partition, offset }): FoundDeadLetter => ({
         ...{ topic: topics.deadLetter, partition, offset, key, at, destination, reason, round },
@@ -82,7 +86,7 @@ export async function readTimeline(
     ),
     events: foundEvents,
     searchedSince: epochMs(Math.max(since, attempts.searchedSince ?? 0, events.searchedSince ?? 0)),
-    isPartial: !(isComplete.attempts && isComplete.deadLetters && isComplete.copies && events.isComplete),
+    isPartial: !(isComplete.attempts && isComplete.deadLetters && isComplete.retryRecords && events.isComplete),
     isEventRemoved: events.isRemoved,
   })
 }
@@ -151,13 +155,13 @@ async function readAttempts(
 }
 
 /** Reads the uncommitted retry records of a message: their deliveries still wait. */
-async function readCopies(
+async function readRetryRecords(
   session: LogSession,
   { topics, tiers }: Pick<TimelineDeps, 'topics' | 'tiers'>,
   { id, since, tierCommits }: MessageQuery & { readonly tierCommits: readonly (readonly Commit[])[] },
   budget: ReadBudget,
-): Promise<{ readonly found: readonly FoundCopy[]; readonly isComplete: boolean }> {
-  const found: FoundCopy[] = []
+): Promise<{ readonly found: readonly FoundRetryRecord[]; readonly isComplete: boolean }> {
+  const found: FoundRetryRecord[] = []
   let isComplete = true
   for (const [index, tier] of tiers.entries()) {
     const topic = topics.retry(tier)
@@ -175,7 +179,7 @@ async function readCopies(
       select({ headers, timestamp, partition, offset }) {
         if (headers['message-id'] !== id || commits[partition]?.done.has(offset)) return undefined
         const state = parseDeliveryState(headers)
-        return state && waitingCopy({ topic, partition, offset }, timestamp, state, tier)
+        return state && waitingRetryRecord({ topic, partition, offset }, timestamp, state, tier)
       },
     })
     found.push(...read.found.map(({ item }) => item))

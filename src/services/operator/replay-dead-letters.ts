@@ -7,7 +7,7 @@ import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../
 import { createYield } from '../../core/sleep-and-yield.ts'
 import { isTooLarge } from '../is-record-too-large.ts'
 import { createPacer } from '../pacer.ts'
-import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-plan-of-dead-letter.ts'
+import { createReplayPlans, type ReplayPlan, type ReplayTargetDeps } from './replay-plan-of-dead-letter.ts'
 import { visitDeadLetters } from './visit-and-list-dead-letters.ts'
 
 /**
@@ -41,7 +41,7 @@ export interface ReplayOptions {
    * Called when a dead letter cannot be replayed. If it resolves with true, the dead letter is
    * checked again.
    */
-  readonly decidesAgain?: ((refusal: ReplayRefusal) => Promise<boolean>) | undefined
+  readonly shouldCheckAgain?: ((refusal: ReplayRefusal) => Promise<boolean>) | undefined
 }
 
 export interface ReplayProgress {
@@ -57,14 +57,14 @@ export interface ReplayProgress {
 export interface ReplayRow {
   readonly destination: string | undefined
   readonly reason: string
-  readonly way: { readonly topic: string } | { readonly refusal: ReplayRefusal }
+  readonly target: { readonly topic: string } | { readonly refusal: ReplayRefusal }
   readonly count: number
 }
 
 export interface ReplayReport {
   /**
-   * Number of dead letters in the topic. Above 500,000, an estimate if the replay was interrupted
-   * or failed.
+   * Number of dead letters in the topic. If the replay was interrupted or failed, a number above
+   * 500,000 is an estimate.
    */
   readonly total: number | undefined
   readonly rows: readonly ReplayRow[]
@@ -87,17 +87,17 @@ export type ReplayEnd =
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /**
- * Replays the selected dead letters. The tombstone is written only after Kafka has stored the
- * event, so that a crash loses nothing.
+ * Replays the selected dead letters. A dead letter gets its tombstone only after Kafka has stored
+ * the replayed record, so that a crash loses nothing.
  */
 export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Promise<ReplayReport> {
   const { context, clock } = deps
-  const { filter, perSecond, dryRun = false, ends, signal, begin = () => true, onProgress, decidesAgain } = options
+  const { filter, perSecond, dryRun = false, ends, signal, begin = () => true, onProgress, shouldCheckAgain } = options
   const failing = new AbortController()
   const stop = AbortSignal.any([signal, failing.signal])
   const paced = createPacer(clock, perSecond, stop)
   const yieldToOthers = createYield(clock)
-  const wayOf = createReplayTargets(deps)
+  const planOf = createReplayPlans(deps)
   const tally = new Map<string, ReplayRow>()
   const destinations = new Set<string>()
   let total: number | undefined
@@ -114,18 +114,18 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
     reportProgress()
     if (deadLetter.destination !== undefined) destinations.add(deadLetter.destination)
     if (!matches(deadLetter, filter)) return
-    let way = await wayOf(record, deadLetter)
-    while ('refusal' in way && (await decidesAgain?.(way.refusal)) === true) {
+    let plan = await planOf(record, deadLetter)
+    while ('refusal' in plan && (await shouldCheckAgain?.(plan.refusal)) === true) {
       stop.throwIfAborted()
-      way = await wayOf(record, deadLetter)
+      plan = await planOf(record, deadLetter)
     }
-    count(tally, deadLetter, way)
-    if ('refusal' in way) refused++
+    count(tally, deadLetter, plan)
+    if ('refusal' in plan) refused++
     else if (dryRun) replayable++
-    if (dryRun || 'refusal' in way) return reportProgress()
+    if (dryRun || 'refusal' in plan) return reportProgress()
     await paced()
-    await writing.start(record, way, stop, () => {
-      count(tally, deadLetter, way, -1)
+    await writing.start(record, plan, stop, () => {
+      count(tally, deadLetter, plan, -1)
       count(tally, deadLetter, { refusal: 'too_large' })
       refused++
       reportProgress()
@@ -169,10 +169,10 @@ const stoppable = (reader: TopicReader, stop: AbortSignal): TopicReader => ({
     }),
 })
 
-function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, way: ReplayPlan, change = 1): void {
-  const target = 'topic' in way ? { topic: way.topic } : way
+function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, plan: ReplayPlan, change = 1): void {
+  const target = 'topic' in plan ? { topic: plan.topic } : plan
   const key = JSON.stringify([destination, reason, target])
-  tally.set(key, { destination, reason, way: target, count: (tally.get(key)?.count ?? 0) + change })
+  tally.set(key, { destination, reason, target, count: (tally.get(key)?.count ?? 0) + change })
 }
 
 const rowsOf = (tally: ReadonlyMap<string, ReplayRow>): readonly ReplayRow[] =>
@@ -185,7 +185,10 @@ class Writing {
   readonly #inFlight = new Semaphore(maxInFlight)
   replayed = 0
   unmarked = 0
-  /** The error of the first failed append, unless the event was too large. It ends the replay. */
+  /**
+   * The error of the first failed append, which ends the replay. An append that fails because the
+   * event is too large does not count.
+   */
   failure: Error | undefined
 
   constructor(deps: Pick<Deps, 'producer' | 'context'>, onReplayed: () => void, onFailure: (error: Error) => void) {
@@ -195,8 +198,8 @@ class Writing {
   }
 
   /**
-   * Waits while `maxInFlight` dead letters are in progress, then starts to append `copy` and its
-   * tombstone.
+   * Waits while `maxInFlight` dead letters are in progress. Then starts to append `copy`, and after
+   * it the tombstone of the dead letter `record`.
    * @throws the reason of an aborted `stop`
    */
   async start(

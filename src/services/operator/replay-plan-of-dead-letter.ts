@@ -23,11 +23,11 @@ export interface ReplayTargetDeps {
 export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**
- * Returns a function that plans the replay of a dead letter. It decodes each event for one
- * destination: the source of a delivery must still be connected. Rejects if the schema registry
- * cannot be reached.
+ * Returns a function that plans the replay of a dead letter. If the dead letter has a destination,
+ * the function decodes the event, because its source must still be connected to the destination.
+ * Rejects if the schema registry cannot be reached.
  */
-export function createReplayTargets(
+export function createReplayPlans(
   deps: ReplayTargetDeps,
 ): (record: LogRecord, deadLetter: DeadLetter) => Promise<ReplayPlan> {
   const { clock, context } = deps
@@ -35,7 +35,10 @@ export function createReplayTargets(
   const inputs = once(deps.inputs)
   const eventPartitions = once(() => deps.countPartitions(context.topics.events))
 
-  /** Only an event for one destination can be a delivery or a change of an audience. */
+  /**
+   * Decodes the event of a dead letter that has a destination. Without a destination, the dead
+   * letter cannot be a delivery or an audience change, so its event is not needed.
+   */
   async function eventIn(record: LogRecord, { destination }: DeadLetter): Promise<Event | undefined> {
     const { value } = originalOf(record)
     if (value === null || destination === undefined) return undefined
@@ -54,12 +57,12 @@ export function createReplayTargets(
 
   return async (record, deadLetter) => {
     const event = await eventIn(record, deadLetter)
-    const way = replayTargetOf(record, deadLetter, context, clock.now(), event)
-    switch (way.kind) {
+    const target = replayTargetOf(record, deadLetter, context, clock.now(), event)
+    switch (target.kind) {
       case 'refused':
-        return { refusal: way.reason }
+        return { refusal: target.reason }
       case 'resend': {
-        const { input } = way
+        const { input } = target
         const value = (await inputs()).encode(input)
         return {
           topic: context.topics.audienceInput,
@@ -67,9 +70,9 @@ export function createReplayTargets(
         }
       }
       case 'event':
-        return { topic: way.topic, copy: await withPartition(way.copy) }
+        return { topic: target.topic, copy: await withPartition(target.copy) }
       case 'delivery':
-        return way
+        return target
     }
   }
 }

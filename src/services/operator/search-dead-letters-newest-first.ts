@@ -1,7 +1,7 @@
 import { type DeadLetterFilter, matches } from '../../core/delivery/dead-letter-filter.ts'
 import { type DeadLetter, parseDeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import type { LogSession, OffsetRange } from '../../core/log-session.ts'
-import { partitionFor } from '../../core/message/event.ts'
+import { partitionFor } from '../../core/message/partition-for-key.ts'
 import { DeadLetterIndex } from '../../core/operator/dead-letter-index.ts'
 import { cursorOf, type DeadLetterQuery } from '../../core/operator/dead-letter-query.ts'
 import { deadLetterView, type ShownEvent } from '../../core/operator/dead-letter-view.ts'
@@ -75,27 +75,27 @@ export function createDeadLetterReads({ topic, codec, index = new DeadLetterInde
     const { ranges, isComplete: isFollowed } = await keys.follow(session, budget)
     const parts = await partsOf(session, topic, { ranges, filter, before })
     if (!isFollowed || !(await keys.reach(session, parts, budget)))
-      return { found: [], isComplete: false, left: parts, searchedSince: undefined }
-    const noted = keys.noting()
+      return { found: [], isComplete: false, unreadParts: parts, searchedSince: undefined }
+    const keyNotes = keys.createKeyNotes()
     return readNewestFirst(session, {
       ...{ topic, parts, budget, limit },
       select(record) {
-        const key = noted.add(record)
+        const key = keyNotes.add(record)
         if (key === undefined || record.value === null) return undefined
         const deadLetter = parseDeadLetter(record)
         return matches(deadLetter, filter) ? { deadLetter, key, event: eventOf(record, deadLetter) } : undefined
       },
-      onChunk: noted.end,
+      onChunk: keyNotes.end,
       isWanted: ({ item, partition, offset }) => (index.offsetOf(partition, item.key) ?? offset) === offset,
     })
   }
 
   return {
     async page(session, query, budget) {
-      const { found, isComplete, left } = await read(session, query, budget)
+      const { found, isComplete, unreadParts } = await read(session, query, budget)
       return {
         deadLetters: found.map(({ item }) => deadLetterView(item.deadLetter, item.event)),
-        ...(!isComplete && { next: cursorOf(left.map(({ from, to }) => Math.max(from, to))) }),
+        ...(!isComplete && { next: cursorOf(unreadParts.map(({ from, to }) => Math.max(from, to))) }),
         ...((index.isFull || (!isComplete && found.length < query.limit)) && { partial: true as const }),
       }
     },
@@ -137,15 +137,15 @@ async function partsOf(
 }
 
 /**
- * Finds the last record of a key. A repeated request continues the search, because the index keeps
- * the keys.
+ * Finds the last record of a key. The index keeps the keys that were read, so a repeated request
+ * continues where the previous one stopped.
  */
 async function findKey(
   session: LogSession,
   wanted: {
     readonly topic: string
     readonly index: DeadLetterIndex
-    readonly keys: Pick<DeadLetterKeys, 'noting'>
+    readonly keys: Pick<DeadLetterKeys, 'createKeyNotes'>
     readonly ranges: readonly OffsetRange[]
     readonly key: string
   },
@@ -154,8 +154,8 @@ async function findKey(
   const { topic, index, keys, ranges } = wanted
   const key = Buffer.from(wanted.key)
   const parts = await partsOf(session, topic, { ranges, filter: { since: appendedAfter(wanted.key) } })
-  // If the index lacks the key, the computed partition is searched before the others. The key can
-  // be in another partition, if it was written before partitions were added.
+  // If the index has the key, only its record is read. Otherwise, the partition that the key's hash
+  // selects is searched first. After partitions were added, an older record can be in another one.
   const known = parts.flatMap(part => {
     const offset = index.offsetOf(part.partition, key)
     // Kafka may have deleted the record since its key was read.
@@ -163,11 +163,11 @@ async function findKey(
     return [{ ...part, from: offset, to: offset + 1 }]
   })
   const computed = partitionFor(key, ranges.length)
-  // If the index lacks the key, the record of the key is before `knownFrom`. But a full index may
+  // If the index lacks the key, the record of the key is before `indexedFrom`. But a full index may
   // lack any key.
   const unknown = parts.map(part => ({
     ...part,
-    to: index.isFull ? part.to : Math.min(part.to, index.knownFrom(part.partition)),
+    to: index.isFull ? part.to : Math.min(part.to, index.indexedFrom(part.partition)),
   }))
   const searches =
     known.length > 0
@@ -177,16 +177,16 @@ async function findKey(
           unknown.filter(({ partition }) => partition !== computed),
         ]
   for (const search of searches) {
-    const noted = keys.noting()
+    const keyNotes = keys.createKeyNotes()
     const { found, isComplete } = await readNewestFirst(session, {
       ...{ topic, budget, limit: 1, parts: search },
       select(record) {
-        noted.add(record)
+        keyNotes.add(record)
         return record.key?.equals(key)
           ? { ...record, key, value: record.value && Buffer.from(record.value) }
           : undefined
       },
-      onChunk: noted.end,
+      onChunk: keyNotes.end,
     })
     const record = found[0]?.item
     if (record !== undefined) return { record: record.value === null ? undefined : record, isComplete: true }
@@ -210,7 +210,10 @@ function appendedAfter(key: string): EpochMs | undefined {
   return Number.isNaN(timestamp) ? undefined : epochMs(Math.max(0, timestamp - clockMargin))
 }
 
-/** Reads the source and type of events. An unknown schema is fetched only for later requests. */
+/**
+ * Reads the source and type of events. An unknown schema is fetched in the background, for later
+ * requests.
+ */
 function createShownEvents(codec: Deps['codec']) {
   const asked = new Set<number>()
   return ({ value, timestamp }: LogRecord, { origin }: DeadLetter): ShownEvent => {

@@ -1,5 +1,4 @@
-import { notFound } from '../../core/operator/object-change-response.ts'
-import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
+import { notFound, type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
 import {
   type TestRequest,
   type TestResponse,
@@ -49,7 +48,7 @@ export function createSendTest(deps: SendTestDeps): (id: string) => Promise<Test
 
   return async id => {
     const destination = deps.destination(id)
-    if (destination === undefined || destination.isHeld === true) return deps.exists(id) ? notInUse : notFound
+    if (destination === undefined || destination.isPlaceholder === true) return deps.exists(id) ? notInUse : notFound
     if (inProgress >= maxTests) return tooManyTests
     inProgress++
     try {

@@ -17,16 +17,16 @@ export async function visitDeadLetters(
   begin: (total: number) => boolean | Promise<boolean> = () => true,
   live = new LiveDeadLetters(),
 ): Promise<number> {
-  const note = (record: LogRecord): void => live.note(record)
-  await reader.readToEnd(topic, note)
-  if (!(await begin(live.left))) return live.left
+  const add = (record: LogRecord): void => live.add(record)
+  await reader.readToEnd(topic, add)
+  if (!(await begin(live.remaining))) return live.remaining
   let total = 0
   for (;;) {
     total += live.size
     if (live.size > 0)
       await reader.readToEnd(topic, record => (live.has(record) ? visit(parseDeadLetter(record), record) : undefined))
     if (!live.nextPart()) return total
-    await reader.readToEnd(topic, note)
+    await reader.readToEnd(topic, add)
   }
 }
 

@@ -1,9 +1,9 @@
-import type { Audience } from '../../core/audience/audience-directory.ts'
+import { type SyncMode, syncIdsIn } from '../../core/audience/audience-watermark.ts'
+import type { Audience } from '../../core/audience/configured-audiences.ts'
+import { syncStatusOf } from '../../core/audience/membership-sync-status.ts'
 import { syncId as idOf, isAhead, type SyncId } from '../../core/audience/sync-id.ts'
-import { syncStatusOf } from '../../core/audience/sync-status.ts'
-import { type SyncMode, syncIdsIn } from '../../core/audience/sync-watermark.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
-import { withRepeats } from '../../core/repeat-failed-work.ts'
+import { withRetries } from '../../core/retry-temporary-failures.ts'
 import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 import { isTemporaryKafkaError } from './is-kafka-error.ts'
@@ -29,11 +29,11 @@ interface Options {
 }
 
 /**
- * `taking`: the audiences service still has to handle `left` inputs. `delivering`: the counts are
- * numbers of memberships. A membership belongs to one user and one destination.
+ * `handling_inputs`: the audiences service still has to handle `left` inputs. `delivering`: the
+ * counts are numbers of memberships. A membership belongs to one user and one destination.
  */
 export type WaitProgress =
-  | { readonly kind: 'taking'; readonly left: number }
+  | { readonly kind: 'handling_inputs'; readonly left: number }
   | ({ readonly kind: 'delivering' } & DeliveryCounts)
 
 export interface DeliveryCounts {
@@ -46,11 +46,14 @@ export interface DeliveryCounts {
 }
 
 export interface WaitReport extends DeliveryCounts {
-  /** The id of an earlier sync with a time in the future. The current sync then has no effect. */
+  /**
+   * The id of another sync, if its time is in the future. The current sync then counts as older,
+   * and has no effect.
+   */
   readonly ahead?: SyncId
   /**
-   * The number of partitions that did not apply the end of a full sync, so that it removed no user
-   * of them. Absent if there are none.
+   * The number of partitions that did not apply the end of a full sync. The sync removed no users
+   * in these partitions. Absent if all partitions applied the end.
    */
   readonly unapplied?: number
   readonly end: 'done' | 'interrupted'
@@ -62,11 +65,11 @@ export interface WaitReport extends DeliveryCounts {
  */
 export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: Options): Promise<WaitReport> {
   const { clock } = deps
-  const repeated = <T>(read: () => Promise<T>) => withRepeats(read, isTemporaryKafkaError, { clock, signal })
+  const repeated = <T>(read: () => Promise<T>) => withRetries(read, isTemporaryKafkaError, { clock, signal })
   const ends = await repeated(() => deps.positions.ends(deps.inputTopic))
   const readLeft = () => repeated(() => inputsLeft(deps, ends))
   for (let left = await readLeft(); left > 0; left = await readLeft()) {
-    onProgress?.({ kind: 'taking', left })
+    onProgress?.({ kind: 'handling_inputs', left })
     await sleep(clock, checkEvery, signal)
     if (signal.aborted) return { delivered: 0, waiting: 0, undelivered: 0, end: 'interrupted' }
   }
@@ -100,14 +103,14 @@ async function countOf(
   const now = deps.clock.now()
   await visitMemberships(deps, {
     isWanted: name => name === audience.name,
-    onMark(_audience, mark) {
-      for (const id of syncIdsIn(mark)) seen(id)
-      if (mode === 'full' && mark.closed >= syncId) unapplied--
+    onWatermark(_audience, watermark) {
+      for (const id of syncIdsIn(watermark)) seen(id)
+      if (mode === 'full' && watermark.closedUpTo >= syncId) unapplied--
     },
     onMembership({ destination }, state) {
       seen(state.syncId)
-      // A full sync also concerns users who are not in its list: all memberships that no newer sync
-      // has changed.
+      // A full sync also removes the users who are not in its list. It therefore concerns every
+      // membership that no newer sync has changed.
       const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
       if (!isConcerned || !audience.destinations.has(destination)) return
       const status = syncStatusOf(state, now)

@@ -1,10 +1,10 @@
-import type { Audience } from '../../core/audience/audience-directory.ts'
+import type { SyncMode } from '../../core/audience/audience-watermark.ts'
+import type { Audience } from '../../core/audience/configured-audiences.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { createMemberReader } from '../../core/audience/parse-member-line.ts'
 import type { SyncId } from '../../core/audience/sync-id.ts'
-import type { SyncMode } from '../../core/audience/sync-watermark.ts'
 import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
-import { BoundedAppender } from './bounded-appender.ts'
+import { BoundedAppender } from './limit-unacknowledged-records.ts'
 
 export interface SyncDeps {
   readonly producer: LogProducer
@@ -29,7 +29,7 @@ export interface SyncOptions {
 
 export interface SyncReport {
   readonly syncId: SyncId
-  /** Number of lines with a member, all of which Kafka has stored when the sync has ended. */
+  /** Number of lines with a member. If `end` is `ended`, Kafka has stored all of them. */
   readonly received: number
   readonly end: SyncEnd
 }
@@ -46,8 +46,8 @@ export type SyncEnd =
   | { readonly kind: 'interrupted' }
 
 /**
- * Writes an observation for each member. When Kafka has stored all, writes the end of the sync to
- * every partition: in a partition without it, no member is removed.
+ * Writes an observation for each member. When Kafka has stored all observations, writes the end of
+ * the sync to every partition. A full sync removes members only in partitions that have this end.
  */
 export async function writeSync(
   deps: SyncDeps,

@@ -11,11 +11,11 @@ import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
 import { type EpochMs, epochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import { BoundedAppender } from './bounded-appender.ts'
+import { BoundedAppender } from './limit-unacknowledged-records.ts'
 
 /**
- * Maximum number of users whose suppressions are changed concurrently, because the record of a user
- * can be large.
+ * Maximum number of users whose suppressions are changed concurrently. It limits the memory,
+ * because the record of a user can be large.
  */
 const maxConcurrentUsers = 500
 
@@ -32,14 +32,14 @@ export interface DeletionDeps {
 
 /**
  * Carries out a deletion in four steps, each after Kafka has stored the previous one:
- * - Add the users to the suppression list with the current time, to stop messages received since
- *   the request too.
+ * - Add the users to the suppression list with the current time, so that messages received after
+ *   the request are stopped too.
  * - Write an input for each user, so that the audiences service forgets the user.
  * - Store the records from which the status of the deletion is read.
  * - Write the delete messages.
  *
- * Rejects if Kafka does not store a record; the stored ones stay in effect. A repeated call with
- * this record, after a crash, writes the same ids.
+ * Rejects if Kafka does not store a record; the stored ones stay in effect. After a crash, a
+ * repeated call with the same `record` writes delete messages with the same ids.
  */
 export async function writeDeletion(
   { producer, topics, suppressions, brokersNow, encodeEvent, encodeInput, headers = {} }: DeletionDeps,

@@ -31,14 +31,14 @@ export class RecordCounter {
 
   left({ admitted, tracker }: PartitionProcessor): void {
     this.#admittedRevoked += admitted
-    this.#handedBack += tracker.open
+    this.#handedBack += tracker.inProgressCount
   }
 
   take(processors: Iterable<PartitionProcessor>): RecordCounts {
     const now = { admitted: this.#admittedRevoked, open: 0 }
     for (const { admitted, tracker } of processors) {
       now.admitted += admitted
-      now.open += tracker.open
+      now.open += tracker.inProgressCount
     }
     const consumed = now.admitted - this.#before.admitted
     const handedBack = this.#handedBack

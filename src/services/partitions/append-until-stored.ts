@@ -1,4 +1,4 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
@@ -21,8 +21,8 @@ export interface AppendDeps {
 export interface Appends {
   /**
    * Appends a record, with retries until Kafka stores it; `end` gets false if the partition is
-   * revoked first. For a too large record, `tooLarge`, if given, is called instead of `end`, and
-   * must write a smaller one.
+   * revoked first. If the record is too large, calls `tooLarge` (if given) instead of `end`;
+   * `tooLarge` must write a smaller record.
    */
   append(
     topic: string,
@@ -63,7 +63,8 @@ export function createAppends({ producer, clock, metrics, logger, gate }: Append
       producer.append(topic, record, error => {
         if (error === undefined) return finish(() => end(true))
         if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
-        // The producer did not send the record, so Kafka did not fail.
+        // The producer did not send the record, because `maySend` returned false. So this error is
+        // not a failure of Kafka.
         if (!of.mayWrite) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })
         logger.error(

@@ -1,8 +1,8 @@
 import type { LogRecord, RecordBatch } from '../../core/ports.ts'
 
 /**
- * Fetched records that are not admitted yet, in offset order. Decoded, they would need several
- * times the memory.
+ * Fetched records that are not admitted yet, in offset order. They are not decoded, because decoded
+ * records need several times the memory.
  */
 export class FetchBuffer {
   /** In reverse order: `next` removes the last item, which frees its memory. */

@@ -20,8 +20,8 @@ export class OwnershipGate {
   }
 
   /**
-   * Lets all waiting callers check their condition. Called when partitions are revoked, or when the
-   * ownership is confirmed again.
+   * Lets all waiting callers check their condition again. Called when partitions are revoked, or
+   * when the ownership is confirmed again.
    */
   release(): void {
     const { resolve } = this.#release

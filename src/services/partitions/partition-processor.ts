@@ -1,5 +1,5 @@
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import { LastOffsetOfOthers } from '../../core/flow/last-offset-of-other-destinations.ts'
-import { flowLimits } from '../../core/flow/limits.ts'
 import { heldBytes, type PrefetchLimits } from '../../core/flow/prefetch-limits.ts'
 import type { LedgerResult } from '../../core/ledger/ledger-counts.ts'
 import type { LogConsumer, LogRecord, Position, RecordBatch, TopicPartition } from '../../core/ports.ts'
@@ -14,10 +14,10 @@ const { deliveriesPerRecord, resumeBelow, notDueBelow } = flowLimits.prefetch
  * - `not_due`: its next retry record is not due yet.
  * - `schema`, `audience`: this process does not know the schema or audience of its next record.
  * - `restore`: its audience memberships are being loaded.
- * - `revocation`: it is being revoked. The next owner would repeat the appends of newly admitted
- *   records.
+ * - `revocation`: it is being revoked. If this process admitted more records, the next owner would
+ *   repeat their appends.
  * - `loss`: unread records may be lost. The pause prevents commits, so that the next owner notices
- *   this too.
+ *   the loss too.
  * - `stopping`: the process stops. This reason is never removed.
  */
 export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore' | 'revocation' | 'loss' | 'stopping'
@@ -28,8 +28,8 @@ interface Deps {
   /** Called when the last reason for a pause is removed. */
   readonly onResumed: (processor: PartitionProcessor) => void
   /**
-   * The first hour (in hours since 1970) with complete ledger counts, unless the metadata of the
-   * last commit has an earlier one.
+   * The first hour (in hours since 1970) with complete ledger counts. An earlier hour in the
+   * metadata of the last commit takes precedence. `undefined` without a ledger.
    */
   readonly exactSince: number | undefined
 }
@@ -58,15 +58,15 @@ export class PartitionProcessor implements TopicPartition {
   /** When the last batch was fetched, in monotonic ms. */
   fetchedAt = Number.NEGATIVE_INFINITY
   /**
-   * Records before offset `below` were in the log at the time `at` (monotonic ms). Their wait
-   * begins no later than `at`, even if a broker's clock was ahead.
+   * Records before offset `below` were in the log at the time `at` (monotonic ms). So the wait of a
+   * retry record among them began at `at` or earlier, even if its timestamp is later.
    */
   knownInLog = { below: 0, at: Number.NEGATIVE_INFINITY }
   /**
    * Whether a retry record had a timestamp in the future, because a broker's clock was ahead. Only
    * the first of these records is logged.
    */
-  hasLateTimestamp = false
+  hasFutureTimestamp = false
   /** The last known end offset of the partition, from a batch or from `endChecked`. */
   highWatermark: number
   /**
@@ -78,7 +78,7 @@ export class PartitionProcessor implements TopicPartition {
   readonly #lastRouted = new LastOffsetOfOthers()
   #openBytes = 0
   /**
-   * Number of deliveries in memory, without the first one of each record, which counts with its
+   * Number of deliveries in memory, except the first one of each record: it is already counted as a
    * record.
    */
   #deliveries = 0
@@ -126,8 +126,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Notes the end offset read at `now` (monotonic ms); `undefined` after a failed read. A fetched
-   * batch may be newer.
+   * Notes the end offset read at `now` (monotonic ms); `undefined` after a failed read. A higher
+   * end offset from a batch that was fetched since then is kept.
    */
   endChecked(end: number | undefined, now: number): void {
     this.highWatermark = Math.max(this.highWatermark, end ?? 0)
@@ -238,10 +238,10 @@ export class PartitionProcessor implements TopicPartition {
   #reaches(share: number): boolean {
     const { records, bytes, span } = this.#deps.limits()
     return (
-      this.tracker.open > records * share ||
+      this.tracker.inProgressCount > records * share ||
       this.#deliveries > records * deliveriesPerRecord * share ||
       this.#openBytes > bytes * share ||
-      this.tracker.span > span * share
+      this.tracker.offsetSpan > span * share
     )
   }
 }

@@ -1,4 +1,4 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import { type PrefetchLimits, prefetchLimits } from '../../core/flow/prefetch-limits.ts'
 import type {
   Clock,
@@ -32,7 +32,10 @@ interface Deps {
   readonly ledger?: LedgerWriter
 }
 
-/** Writes ledger counts to the ledger topic when the commit metadata of a partition has no room. */
+/**
+ * Writes a partition's ledger counts to the ledger topic if they do not fit into its commit
+ * metadata.
+ */
 export interface LedgerWriter {
   /** The first complete hour (in hours since 1970) of a ledger that begins at this position. */
   exactSince(position: Position): number
@@ -42,10 +45,10 @@ export interface LedgerWriter {
    */
   check(processor: PartitionProcessor): void
   /**
-   * Writes ledger records until the remaining counts fit into the commit metadata. After at most 5
-   * s, and before `deadline` (monotonic ms), discards counts that do not fit.
+   * Writes ledger records until the remaining counts fit into the commit metadata. If this takes
+   * 5 s, or shortly before `deadline` (monotonic ms), discards the counts that do not fit.
    */
-  untilRoom(processor: PartitionProcessor, deadline: number): Promise<void>
+  writeUntilCountsFit(processor: PartitionProcessor, deadline: number): Promise<void>
 }
 
 /** The callbacks with which a service handles its partitions and their records. */
@@ -92,14 +95,14 @@ export interface Partitions {
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 /**
- * Retries that start more than this time, in ms, before their due time are logged: a broker's clock
- * was ahead.
+ * Hookline logs a retry that starts more than this time (in ms) before its due time, because then a
+ * broker's clock was ahead.
  */
 const clockAheadMs = 60_000
 
 /**
- * Time at the end of a revocation that is reserved for ledger counts. A revocation takes at most 8
- * s, and requests in progress may need 5 s of this time.
+ * Time at the end of a revocation that is reserved for ledger counts. A revocation takes at most
+ * 8 s, of which requests in progress may need 5 s.
  */
 const ledgerTime = durationMs(2_000)
 
@@ -124,7 +127,8 @@ export function createPartitions(deps: Deps): Partitions {
     counter.joined()
     pauseLeaving(processors, partitions)
     admission.released()
-    await Promise.all([...processors.values()].filter(isBeingRevoked).map(each => handOver(deps, each, deadline)))
+    const leaving = [...processors.values()].filter(isBeingRevoked)
+    await Promise.all(leaving.map(each => drainAndWriteLedger(deps, each, deadline)))
   }
 
   function assign(position: Position): void {
@@ -150,7 +154,7 @@ export function createPartitions(deps: Deps): Partitions {
    * Admits fetched records until the partition is paused or none is left, and then fetches more.
    */
   function admit(processor: PartitionProcessor): void {
-    // A record that is done immediately (dropped) calls `admit` again while the loop runs.
+    // If a record is done immediately (dropped), `admit` is called again while this loop runs.
     if (processor.isAdmitting) return
     processor.isAdmitting = true
     while (!processor.isPaused) {
@@ -158,8 +162,8 @@ export function createPartitions(deps: Deps): Partitions {
       if (record === undefined) break
       if (record.offset < processor.tracker.received) continue
       const due = dueAt?.(record)
-      // Read the clock for each record. Otherwise, the loop would repeatedly wait for a record that
-      // has become due.
+      // Read the clock for each record. With an old time, this loop would wait again and again for
+      // a record that is already due.
       if (due !== undefined && timeUntilDue(clock, processor, { record, due }) > 0)
         waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
       else if (processor.admit(record)) admission.admit(record, processor)
@@ -215,10 +219,10 @@ const mayCommit = (processor: PartitionProcessor): boolean => !processor.isPause
 const isBeingRevoked = ({ isLeaving, revoked }: PartitionProcessor): boolean => isLeaving && !revoked
 
 /**
- * Waits until no work is in progress, and makes room for ledger counts: after the work, but at the
- * latest `ledgerTime` before the deadline.
+ * Waits until no work is in progress. Then, or at the latest `ledgerTime` before the deadline,
+ * writes the ledger counts that do not fit into the commit metadata.
  */
-async function handOver(
+async function drainAndWriteLedger(
   { admission, ledger, clock }: Deps,
   processor: PartitionProcessor,
   deadline: number,
@@ -228,7 +232,7 @@ async function handOver(
   const ledgerDue = sleep(clock, durationMs(Math.max(0, deadline - ledgerTime - clock.monotonic())), stopWait.signal)
   await Promise.race([isDrained, ledgerDue])
   stopWait.abort()
-  if (isBeingRevoked(processor)) await ledger?.untilRoom(processor, deadline)
+  if (isBeingRevoked(processor)) await ledger?.writeUntilCountsFit(processor, deadline)
   await isDrained
 }
 
@@ -240,7 +244,7 @@ async function drain(admission: Admission, processor: PartitionProcessor): Promi
 
 interface NotDue {
   readonly record: LogRecord
-  /** When the record is due by its timestamp. */
+  /** When the record is due, according to its timestamp. */
   readonly due: EpochMs
 }
 
@@ -276,12 +280,12 @@ function waitUntilDue(
 }
 
 function warnOfTimestamp(logger: Logger, processor: PartitionProcessor, { offset }: LogRecord): void {
-  if (processor.hasLateTimestamp) return
-  processor.hasLateTimestamp = true
+  if (processor.hasFutureTimestamp) return
+  processor.hasFutureTimestamp = true
   const { topic, partition } = processor
   logger.warn(
     { topic, partition, offset },
-    'the timestamp of this record is in the future, because the clock of the broker that stored the record was ahead; the record is a retry, which hookline starts now; check the clocks of the brokers',
+    'the timestamp of this record is in the future, because the clock of the broker that stored the record was ahead; the record is a delivery in a retry topic; its wait is over, so hookline continues the delivery now; check the clocks of the brokers',
   )
 }
 

@@ -24,8 +24,8 @@ interface Deps {
 export function createEndOffsetCheck({ clock, processors, readEndOffsets }: Deps): PeriodicTask {
   return createPeriodicTask({
     clock,
-    firstAfter: checkEvery,
-    async turn() {
+    firstRunAfter: checkEvery,
+    async run() {
       const now = clock.monotonic()
       const old = [...processors()].filter(({ endCheckedAt }) => now - endCheckedAt >= checkAgainAfterMs)
       for (const [topic, of] of Map.groupBy(old, processor => processor.topic)) {

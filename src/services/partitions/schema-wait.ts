@@ -1,4 +1,4 @@
-import { flowLimits } from '../../core/flow/limits.ts'
+import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Clock, EventCodec, Logger } from '../../core/ports.ts'
 import type { PartitionProcessor } from './partition-processor.ts'
 
@@ -36,7 +36,7 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
       (error: Error) => {
         logger.warn(
           { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },
-          'hookline could not get the schema of a record from the schema registry (see "error"); this record and the later records of its partition wait, and hookline asks again every second until the registry returns the schema or reports that it does not have it',
+          'hookline could not get the schema of a record from the schema registry (see "error"); this record and the later records of its partition wait, and hookline asks again every second until the registry returns the schema or reports that it does not have the schema',
         )
         retryLater()
       },

@@ -1,7 +1,7 @@
 import { deadLetterRecord, truncatedDeadLetter } from '../../core/delivery/dead-letter-record.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcomes-reasons-and-classification.ts'
-import type { RejectionCode } from '../../core/message/message.ts'
+import type { RejectionCode } from '../../core/message/message-rejection.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger, LogRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -30,8 +30,8 @@ export type WriteDeadLetter = (
 ) => void
 
 /**
- * Creates a function that writes dead letters, with only the first 64 KiB of too large records and
- * of batches that cannot be read.
+ * Creates a function that writes dead letters. If a record is too large, or its batch cannot be
+ * read, the dead letter has only the first 64 KiB.
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {

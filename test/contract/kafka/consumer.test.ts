@@ -161,20 +161,20 @@ describe('a consumer', () => {
     expect(await (await plainAdmin()).listTopics()).not.toContain(topic)
   })
 
-  it('repeats the requests before the join with "untilReached"', async () => {
+  it('repeats the requests before the join with "repeatUntilAnswered"', async () => {
     const topic = await newTopic()
     const [, port] = brokers()[0]?.split(':') ?? []
     const link = await startTcpProxy(Number(port))
     afterwards(link.close)
     link.set({ kind: 'cut' })
     let failed = 0
-    const untilReached = async (ask: () => Promise<void>): Promise<void> => {
+    const repeatUntilAnswered = async (ask: () => Promise<void>): Promise<void> => {
       await expect(ask()).rejects.toThrow()
       failed++
       link.set({ kind: 'open' })
       await ask()
     }
-    await consumer([topic], { kafka: kafka([`127.0.0.1:${link.port}`]), untilReached }).start(new Recorder())
+    await consumer([topic], { kafka: kafka([`127.0.0.1:${link.port}`]), repeatUntilAnswered }).start(new Recorder())
     expect(failed).toBe(1)
   })
 

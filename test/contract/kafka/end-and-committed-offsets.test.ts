@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createLogPositions } from '../../../src/adapters/kafka/log/topic-admin-and-committed-offsets.ts'
+import { createLogPositions } from '../../../src/adapters/kafka/log/end-and-committed-offsets.ts'
 import { append, kafka, newTopic, plainAdmin, producer, uniqueName } from './test-clients-and-topics.ts'
 
 const positions = () => createLogPositions(kafka())

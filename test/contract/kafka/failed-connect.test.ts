@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, it } from '@jest/globals'
-import { createAdmin } from '../../../src/adapters/kafka/log/topic-admin-and-committed-offsets.ts'
+import { createAdmin } from '../../../src/adapters/kafka/log/topic-admin.ts'
 import { afterwards, brokers, kafka, newTopic } from './test-clients-and-topics.ts'
 
 /** What a server does with each new connection. */

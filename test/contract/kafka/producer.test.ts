@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
-import { partitionFor } from '../../../src/core/message/event.ts'
+import { partitionFor } from '../../../src/core/message/partition-for-key.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import {

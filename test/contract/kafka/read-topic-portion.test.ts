@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
-import { partitionFor } from '../../../src/core/message/event.ts'
+import { partitionFor } from '../../../src/core/message/partition-for-key.ts'
 import type { LogRecord, Portion } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
@@ -14,12 +14,12 @@ describe('a portion of a topic', () => {
   async function offsets(topic: string, portion: Portion, most = 100): Promise<readonly string[]> {
     const seen: string[] = []
     const onRecord = ({ partition, offset }: LogRecord) => void seen.push(`${partition}/${offset}`)
-    const isEnough = () => seen.length >= most
-    expect(await reader.readToEnd(topic, onRecord, { ...portion, isEnough })).toBe(seen.length)
+    const mustStop = () => seen.length >= most
+    expect(await reader.readToEnd(topic, onRecord, { ...portion, mustStop })).toBe(seen.length)
     return seen
   }
 
-  it('is limited by key, by time, and by isEnough', async () => {
+  it('is limited by key, by time, and by mustStop', async () => {
     const topic = await newTopic({ partitions: 3 })
     const everywhere = async () => {
       for (const partition of [0, 1, 2]) await appendAll(producer(), topic, [{ partition }, { partition }])

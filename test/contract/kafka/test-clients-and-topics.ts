@@ -5,7 +5,7 @@ import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { type ConsumerDeps, createConsumer } from '../../../src/adapters/kafka/group/consumer.ts'
 import { createKafka, type KafkaClient } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
-import { createAdmin } from '../../../src/adapters/kafka/log/topic-admin-and-committed-offsets.ts'
+import { createAdmin } from '../../../src/adapters/kafka/log/topic-admin.ts'
 import { createProducer, type ProducerDeps } from '../../../src/adapters/kafka/producer/producer.ts'
 import type {
   LogConsumer,

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { createAdmin } from '../../../src/adapters/kafka/log/topic-admin-and-committed-offsets.ts'
+import { createAdmin } from '../../../src/adapters/kafka/log/topic-admin.ts'
 import type { TopicAdmin } from '../../../src/core/ports.ts'
 import { afterwards, kafka, uniqueName } from './test-clients-and-topics.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { urlsOf, withoutFailures } from '../../../src/core/auto-disable/judge-failures.ts'
+import { urlHashesOf, withoutFailures } from '../../../src/core/auto-disable/judge-failures.ts'
 import { byLifecycle, failureRecord } from '../../../src/core/config-objects/destination-failure-record.ts'
 import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
 import { configTopic } from '../../support/operator/memory-objects.ts'
@@ -12,7 +12,7 @@ function disable(id: string): void {
   const destination = served.memory.merged().settings.destinations.find(each => each.id === id)!
   const at = clock.now()
   const disabled = { at, reason: 'failing', failingSince: at } as const
-  const state = { ...withoutFailures({ urls: urlsOf(destination), version: 0 }), failingSince: at, disabled }
+  const state = { ...withoutFailures({ urls: urlHashesOf(destination), version: 0 }), failingSince: at, disabled }
   const record = failureRecord({
     id,
     by: byLifecycle,

@@ -6,7 +6,7 @@ import { encodeAttempt } from '../../../src/core/delivery/attempt-facts-and-reco
 import { initialState, retryRecord } from '../../../src/core/delivery/delivery-state.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import { storedMessageId } from '../../../src/core/message/identifiers.ts'
-import { replayPreviewOf } from '../../../src/core/operator/replay-preview.ts'
+import { replayPreviewOf } from '../../../src/core/operator/replay-preview-of-dead-letter.ts'
 import { durationMs, epochMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import { createReadLog } from '../../../src/services/operator/messages-and-dead-letters.ts'

@@ -76,7 +76,7 @@ describe('rotate-secret', () => {
     expect(signedNow().standard).toBe(2)
   })
 
-  it('names the way back to the old secret when the response with the new one was lost', async () => {
+  it('says how to return to the old secret when the response with the new one was lost', async () => {
     const before = signedNow()
     await rotate({ overlap: '1h' })
     const { body } = await rotate()
@@ -90,7 +90,7 @@ describe('rotate-secret', () => {
     expect((await rotate()).status).toBe(200)
   })
 
-  it('names the way back when Hookline could not confirm the rotation', async () => {
+  it('says how to undo the rotation when Hookline could not confirm it', async () => {
     memory.log.unwritable.add('hookline.config')
     const { status, body } = await rotate()
     expect([status, body.code]).toEqual([503, 'unavailable'])

@@ -36,7 +36,13 @@ async function expectServed(wires: readonly Wire[]): Promise<void> {
 describe('at the maximum of connections', () => {
   const hour = durationMs(3_600_000)
   // With these long timeouts, only the connection limits can close a connection.
-  const limits = { connections: 40, connectionsPerAddress: 20, headTimeout: hour, requestTimeout: hour, silence: hour }
+  const limits = {
+    connections: 40,
+    connectionsPerAddress: 20,
+    headTimeout: hour,
+    requestTimeout: hour,
+    inactivityTimeout: hour,
+  }
 
   it.each([
     ['idle connections', ''],
@@ -108,7 +114,7 @@ describe('at the maximum of connections', () => {
     await (await connection(collector.url, 3)).closed
     await (await connection(collector.url, 4)).closed
     const text =
-      'an HTTP server of this process has reached its maximum number of connections (see "connections"); for each new connection, it closes an idle connection, or refuses the new connection if no connection is idle; "replaced" and "refused" count the closed and the refused connections since the process started; run more processes, or find clients that open many connections'
+      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; for each new connection, the server closes an idle connection or, if no connection is idle, refuses the new one; "replaced" and "refused" are the numbers of closed and refused connections since the process started'
     expect(warnings).toEqual([
       [{ connections: 3, replaced: 1, refused: 0 }, text],
       [{ connections: 3, replaced: 2, refused: 1 }, text],

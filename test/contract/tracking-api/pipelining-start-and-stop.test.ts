@@ -24,7 +24,7 @@ async function connected(url: string): Promise<Wire> {
   return wire
 }
 
-const lastCall = durationMs(1_000)
+const acceptAfterStop = durationMs(1_000)
 
 /** Blocks the whole process for this time, as a busy machine does. */
 const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
@@ -158,7 +158,7 @@ describe('stop', () => {
     await stopped
   })
 
-  it('answers requests that arrived while the process was blocked for longer than lastCall', async () => {
+  it('answers requests that arrived while the process was blocked for longer than acceptAfterStop', async () => {
     const collector = await startCollector(new ScriptedTrackingApi())
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
@@ -173,7 +173,7 @@ describe('stop', () => {
 
   it('waits although all connections have closed, because some clients open a connection per request', async () => {
     const clock = new ManualClock()
-    const collector = await startCollector(new ScriptedTrackingApi(), { clock, limits: { lastCall } })
+    const collector = await startCollector(new ScriptedTrackingApi(), { clock, limits: { acceptAfterStop } })
     const [kept, unused] = [await connected(collector.url), await connected(collector.url)]
     await kept.send(post('/v1/t'))
     expectAnswer(await kept.answer(), taken)
@@ -187,7 +187,7 @@ describe('stop', () => {
     const last = await connected(collector.url)
     await last.send(post('/v1/t'))
     expectAnswer(await last.answer(), takenAndClosed)
-    await clock.advance(lastCall)
+    await clock.advance(acceptAfterStop)
     await stopped
   })
 
@@ -221,14 +221,14 @@ describe('stop', () => {
     await stopped
   })
 
-  it('after lastCall, closes new connections although requests of others are not parsed yet', async () => {
+  it('after acceptAfterStop, closes new connections although requests of others are not parsed yet', async () => {
     const { api, go } = waitingApi()
     const collector = await startCollector(api, { limits: { pipelined: 2 } })
     const wire = await connected(collector.url)
     await wire.send(Buffer.concat(Array(9).fill(post('/v1/t'))))
     await api.until(() => api.requests.length === 2)
     const stopped = collector.stop()
-    // After `stop`, new connections still get responses, for the time `limits.lastCall`.
+    // After `stop`, new connections still get responses, for the time `limits.acceptAfterStop`.
     for (let isAnswered = true; isAnswered; ) {
       const late = await connected(collector.url)
       await late.send(request('GET /openapi.json'))

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import type { RejectionCode } from '../../../src/core/message/message.ts'
+import type { RejectionCode } from '../../../src/core/message/message-rejection.ts'
 import type { RefusalCode } from '../../../src/core/message/request-refusal.ts'
 import { type ExpectedAnswer, expectAnswer, problem } from '../../support/collector/raw-request-harness.ts'
 import { page, serveCollector } from '../../support/collector/served-collector.ts'

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { problemStatus } from '../../../src/adapters/http/response-codes-and-bodies.ts'
 import type { TrackingAnswer } from '../../../src/core/collector/tracking-api.ts'
-import { type RejectionCode, rejectionCodes } from '../../../src/core/message/message.ts'
+import { type RejectionCode, rejectionCodes } from '../../../src/core/message/message-rejection.ts'
 import { type RefusalCode, type RejectedMessage, refusal } from '../../../src/core/message/request-refusal.ts'
 import { expectAsDocumented } from '../../support/collector/openapi-conformance.ts'
 import {

@@ -142,7 +142,9 @@ describe('a slow body', () => {
 
 describe('a kept connection', () => {
   it('outlasts the time limit for connections without data', async () => {
-    const { url, stop } = await startCollector(new ScriptedTrackingApi(), { limits: { silence: durationMs(50) } })
+    const { url, stop } = await startCollector(new ScriptedTrackingApi(), {
+      limits: { inactivityTimeout: durationMs(50) },
+    })
     const [kept, unused] = [await answeredOnce(url), await connect(url)]
     await unused.closed
     await kept.send(post('/v1/t'))

@@ -3,7 +3,7 @@ import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { classify, type Outcome } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { tokenRequest } from '../../../src/core/oauth2/token-request.ts'
-import { readTokenAnswer } from '../../../src/core/oauth2/token-response.ts'
+import { parseTokenResponse } from '../../../src/core/oauth2/token-response.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import type { TokenAnswer, TokenClient } from '../../../src/core/webhook-ports.ts'
 import { oauth2Of } from '../../support/builders.ts'
@@ -112,7 +112,7 @@ describe('a response that cannot be used', () => {
     ['is compressed', answering(answer(200, { 'Content-Encoding': 'gzip' }, '\x1f\x8b')), 'bad_response'],
   ])('%s', async (_, script, outcome) => {
     const server = await receiver(script)
-    const result = readTokenAnswer(await ask(server.url()))
+    const result = parseTokenResponse(await ask(server.url()))
     expect(result).toMatchObject({ kind: 'failed', failure: { outcome } })
     expect(JSON.stringify(result)).not.toMatch(/client-secret-of-crm|t0ken/)
   })

@@ -10,7 +10,7 @@ import { parse } from 'yaml'
 import { findPrometheus } from '../../../deploy/tools/local/find-prometheus.ts'
 import { registryVersion } from '../../../deploy/tools/local/schema-registry.ts'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
-import { defaultListen } from '../../../src/core/settings/http-server-settings.ts'
+import { defaultListen } from '../../../src/core/settings/schema-of-http-servers.ts'
 import { serviceNames } from '../../../src/core/settings/service-names.ts'
 
 const run = promisify(execFile)

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { type Loaded, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { watchConfigFile } from '../../../src/adapters/config-file/watch.ts'
-import type { LogLevel } from '../../../src/adapters/logger.ts'
+import type { LogLevel } from '../../../src/adapters/logger-and-audit-log.ts'
 import { reloadHandlers } from '../../../src/app/reload-handlers.ts'
 import type { ReloadState } from '../../../src/core/health.ts'
 import { loggable } from '../../../src/core/logging/log-fields.ts'
@@ -75,8 +75,8 @@ async function reload({ watch, state, logger, count }: Running, content: Content
     judgeLines(logger.lines)
     return 'refused'
   }
-  const swapped = [...liveKeys, 'excluded', 'given'] as const
-  const inUse = { ...start.settings, ...Object.fromEntries(swapped.map(key => [key, loaded.settings[key]])) }
+  const replacedOnReload = [...liveKeys, 'excluded', 'entriesAsWritten'] as const
+  const inUse = { ...start.settings, ...Object.fromEntries(replacedOnReload.map(key => [key, loaded.settings[key]])) }
   expect(revealed(state.settings)).toEqual(revealed(inUse))
   expect(state.file.kind).toBe('accepted')
   expect(count('configReloads{refused}')).toBe(before.refused)
@@ -84,7 +84,7 @@ async function reload({ watch, state, logger, count }: Running, content: Content
   const errors = logger.lines.filter(({ level }) => level === 'error').map(({ line }) => line)
   // A missing destination of an audience counts as a missing file of destinationsFrom: the
   // configuration is applied, and an error logged.
-  const excluded = loaded.settings.excluded === undefined ? [] : [expect.stringMatching(/^files of destinationsFrom/)]
+  const excluded = loaded.settings.excluded === undefined ? [] : [expect.stringMatching(/^some files of destinations/)]
   expect(errors).toEqual(errors.length === 0 ? [] : excluded)
   expect(logger.level).toBe(loaded.settings.log.level)
   return 'taken'

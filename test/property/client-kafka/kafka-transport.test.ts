@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { Sender } from '../../../packages/client/src/sender.ts'
 import { library } from '../../../packages/client/src/version.ts'
 import { keyOf } from '../../../src/core/message/event.ts'
-import { parseJson } from '../../../src/core/message/json.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
+import { parseMessageText } from '../../../src/core/message/parse-message-json.ts'
 import { batchOf, failure, type Reply, transportOn } from '../../support/client/kafka-transport-harness.ts'
 import { type Outcome, transportOnProducer } from '../../support/client/kafka-transport-on-services-producer.ts'
 import { settled } from '../../support/client/sender-harness.ts'
@@ -98,7 +98,7 @@ it('a record equals the one that a collector writes for the same message', async
       const { send, appended, clock } = transportOn()
       const batch = batchOf(1, () => given)
       await send(batch)
-      const overTheWire = parseJson(batch.messages[0]?.text ?? '')
+      const overTheWire = parseMessageText(batch.messages[0]?.text ?? '')
       const collected = normalise(overTheWire.kind === 'parsed' ? overTheWire.value : undefined, {
         receivedAt: clock.now(),
         sentAt: clock.now(),

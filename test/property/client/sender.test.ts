@@ -183,24 +183,26 @@ describe('the queue', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 100 }), actions => {
         const queue = new MessageQueue()
-        const model: { place: number; bytes: number }[] = []
-        let place = 0
+        const model: { sequenceNumber: number; bytes: number }[] = []
+        let sequenceNumber = 0
         for (const each of actions) {
           if (each.do === 'push') {
-            queue.push(entry(`m${++place}`, each.size))
-            model.push({ place, bytes: each.size })
-          } else if (each.do === 'shift') expect(queue.shift()?.place).toBe(model.shift()?.place)
+            queue.push(entry(`m${++sequenceNumber}`, each.size))
+            model.push({ sequenceNumber, bytes: each.size })
+          } else if (each.do === 'shift') expect(queue.shift()?.sequenceNumber).toBe(model.shift()?.sequenceNumber)
           else {
             let count = 0
             const joined = (length: number): number =>
               model.slice(0, length).reduce((sum, item) => sum + item.bytes, length - 1)
             while (count < model.length && count < each.messages && (count === 0 || joined(count + 1) <= each.bytes))
               count += 1
-            expect(queue.take(each).map(item => item.place)).toEqual(model.splice(0, count).map(item => item.place))
+            expect(queue.take(each).map(item => item.sequenceNumber)).toEqual(
+              model.splice(0, count).map(item => item.sequenceNumber),
+            )
           }
           const sum = model.reduce((total, item) => total + item.bytes, 0)
-          expect(queue).toMatchObject({ length: model.length, bytes: sum, lastPlace: place })
-          expect(queue.firstPlace).toBe(model[0]?.place)
+          expect(queue).toMatchObject({ length: model.length, bytes: sum, lastSequenceNumber: sequenceNumber })
+          expect(queue.firstSequenceNumber).toBe(model[0]?.sequenceNumber)
           expect(queue.joinedBytes).toBe(sum + Math.max(0, model.length - 1))
         }
       }),

@@ -1,6 +1,6 @@
 import type { CommandIo } from '../../../src/app/command.ts'
 import { audienceCommand } from '../../../src/app/commands/audience/audience.ts'
-import type { JsonText } from '../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
 import { configFolder } from '../config/config-folder.ts'
 import { OperatorHarness } from '../operator/deletion-and-audience-command-harness.ts'
 import { runCommand } from '../process/in-process-command.ts'

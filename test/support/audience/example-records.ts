@@ -1,7 +1,7 @@
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
-import type { JsonText } from '../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
 import { start } from '../builders.ts'
 
 export const audienceInput: AudienceInput = {

@@ -1,8 +1,8 @@
 import { expect, it } from '@jest/globals'
+import { type AudienceWatermark, emptyWatermark } from '../../../src/core/audience/audience-watermark.ts'
 import { type Membership, type MembershipInput, step } from '../../../src/core/audience/membership.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
-import { type AudienceWatermark, emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
-import type { JsonText } from '../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { duration } from '../builders.ts'
 
@@ -19,14 +19,14 @@ export interface Told {
  * - `10 true`: sync 10 contains the value true. `end 20`: full sync 20 ends.
  * - `ok 11 true`, `lost 11 true`: the change with version 11 and value true was delivered, or not.
  * - `resend`, `reset`, `forget`: the input of this name.
- * - `sweep 20/7`: syncs up to 20 are closed, and no removed membership had a version above 7.
+ * - `raise 20/7`: syncs up to 20 are closed, and no removed membership had a version above 7.
  * - `again …`: this input has the offset of the previous one. `wait 5h`: time passes.
  * - `off`, `on`: the destination leaves or joins the audience's list.
  * - `disabled`, `removed`: the destination is disabled, or not configured.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined
-  let mark: AudienceWatermark = emptyWatermark
+  let watermark: AudienceWatermark = emptyWatermark
   let [position, time, isConnected, isListed, isRemoved] = [0, 0, true, true, false]
   const lines = story.split(',').map(text => {
     const words = text.trim().split(' ')
@@ -36,7 +36,7 @@ export function tell(story: string, absent = 'false'): Told {
     if (word === 'on' || word === 'off') [isConnected, isListed] = [word === 'on', word === 'on']
     if (word === 'disabled') isConnected = false
     if (word === 'removed') [isConnected, isListed, isRemoved] = [false, false, true]
-    if (word === 'sweep') mark = markOf(first)
+    if (word === 'raise') watermark = watermarkOf(first)
     const input = inputOf(word, first, second)
     if (input === undefined) return ''
     if (!isAgain) position++
@@ -45,7 +45,7 @@ export function tell(story: string, absent = 'false'): Told {
       at: epochMs(time),
       now: epochMs(time),
       absent: absent as JsonText,
-      mark,
+      watermark,
       isConnected,
       isListed,
       isRemoved,
@@ -76,8 +76,8 @@ function inputOf(word: string, first: string, second: string): MembershipInput |
     case 'resend':
     case 'reset':
       return { kind: word }
-    case 'sweep':
-      return { kind: 'swept' }
+    case 'raise':
+      return { kind: 'watermark_raised' }
     case 'forget':
       return { kind: 'forgotten' }
     default:
@@ -85,9 +85,9 @@ function inputOf(word: string, first: string, second: string): MembershipInput |
   }
 }
 
-function markOf(text: string): AudienceWatermark {
-  const [closed, floor = closed] = text.split('/').map(Number)
-  return { ...emptyWatermark, closed: syncId(closed ?? 0), floor: floor ?? 0 }
+function watermarkOf(text: string): AudienceWatermark {
+  const [closedUpTo, versionFloor = closedUpTo] = text.split('/').map(Number)
+  return { ...emptyWatermark, closedUpTo: syncId(closedUpTo ?? 0), versionFloor: versionFloor ?? 0 }
 }
 
 /**

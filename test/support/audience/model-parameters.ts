@@ -1,4 +1,4 @@
-import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
+import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/configured-audiences.ts'
 import { membershipKey } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { destinationOf } from '../builders.ts'
 import type { Fate } from './model-destinations.ts'

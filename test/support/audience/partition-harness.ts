@@ -1,13 +1,13 @@
-import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
+import type { SyncMode } from '../../../src/core/audience/audience-watermark.ts'
+import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/configured-audiences.ts'
 import type { AudienceInput, LostInput } from '../../../src/core/audience/input.ts'
 import type { InputEffect } from '../../../src/core/audience/input-effect.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-and-watermark-records.ts'
-import type { Restored } from '../../../src/core/audience/restored-memberships-and-watermarks.ts'
+import type { Restored } from '../../../src/core/audience/partition-memberships-and-watermarks.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
-import type { SyncMode } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
-import type { JsonText } from '../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { destinationOf, start } from '../builders.ts'
 
@@ -77,25 +77,25 @@ export class PartitionHarness {
   }
 
   /**
-   * Processes an input, and returns its changes as text. For example, `mark 20 7` is a watermark
-   * with `closed` at minute 20 and `floor` at `sync(0)` + 7.
+   * Processes an input, and returns its changes as text. For example, `watermark 20 7` is a
+   * watermark with `closedUpTo` at minute 20 and `versionFloor` at `sync(0)` + 7.
    */
-  take(input: AudienceInput | LostInput, minutes = 1): readonly string[] {
+  apply(input: AudienceInput | LostInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)
     return this.changes(input).map(shown)
   }
 
   changes(input: AudienceInput | LostInput): readonly InputEffect[] {
-    return [...this.partition.take(input, { position: this.position++, at: this.now, now: () => this.now })]
+    return [...this.partition.applyInput(input, { position: this.position++, at: this.now, now: () => this.now })]
   }
 }
 
 function shown(change: InputEffect): string {
   if (change.kind === 'ignored') return change.reason
   if (change.kind === 'visited') return change.kind
-  if (change.kind === 'mark') {
-    const closed = (change.mark.closed - sync(0)) / (sync(1) - sync(0))
-    return `mark ${closed} ${change.mark.floor - sync(0)}`
+  if (change.kind === 'watermark') {
+    const closedUpTo = (change.watermark.closedUpTo - sync(0)) / (sync(1) - sync(0))
+    return `watermark ${closedUpTo} ${change.watermark.versionFloor - sync(0)}`
   }
   const { userId, destination } = change.key
   const after = change.state === undefined ? 'gone' : change.state.desired

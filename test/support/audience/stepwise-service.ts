@@ -1,5 +1,5 @@
-import type { AudienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
+import type { AudienceDirectory } from '../../../src/core/audience/configured-audiences.ts'
 import { type AudienceInput, inputUser, type LostInput } from '../../../src/core/audience/input.ts'
 import {
   type MembershipRecord,
@@ -22,7 +22,7 @@ interface Deps {
 interface Work {
   readonly offset: number
   readonly user: string | undefined
-  readonly isFence: boolean
+  readonly mustRunAlone: boolean
   /** Makes one write in each call of `next`. */
   readonly writes: Iterator<void>
 }
@@ -126,7 +126,9 @@ export class ModelService {
 
   #mayGoOn(work: Work, index: number): boolean {
     const before = this.#underWay.slice(0, index)
-    return work.isFence ? before.length === 0 : !before.some(other => other.isFence || other.user === work.user)
+    return work.mustRunAlone
+      ? before.length === 0
+      : !before.some(other => other.mustRunAlone || other.user === work.user)
   }
 
   #takeUp(): void {
@@ -134,17 +136,17 @@ export class ModelService {
     const record = this.input[offset]
     if (record === undefined || this.#done.has(offset)) return
     const { input, at } = record
-    const isFence = this.#partition.isFence(input, at)
-    this.#underWay.push({ offset, user: inputUser(input), isFence, writes: this.#write(input, offset, at) })
+    const mustRunAlone = this.#partition.mustRunAlone(input, at)
+    this.#underWay.push({ offset, user: inputUser(input), mustRunAlone, writes: this.#write(input, offset, at) })
   }
 
   *#write(input: AudienceInput | LostInput, position: number, at: EpochMs): Generator<void> {
     const { now, emit } = this.#deps
-    for (const change of this.#partition.take(input, { position, at, now })) {
+    for (const change of this.#partition.applyInput(input, { position, at, now })) {
       if (change.kind === 'ignored' || change.kind === 'visited') continue
       yield
-      if (change.kind === 'mark') {
-        this.#topic.push([watermarkKey(change.audience), JSON.stringify(toWatermarkRecord(change.mark))])
+      if (change.kind === 'watermark') {
+        this.#topic.push([watermarkKey(change.audience), JSON.stringify(toWatermarkRecord(change.watermark))])
         continue
       }
       if (change.identify !== undefined) {

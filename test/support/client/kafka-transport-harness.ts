@@ -1,5 +1,5 @@
-import { entryOf } from '../../../packages/client/src/call-types-and-validation.ts'
 import type { Batch, SendResult } from '../../../packages/client/src/transport.ts'
+import { entryOf } from '../../../packages/client/src/validate-and-serialise-call.ts'
 import { createKafkaTransport, type EventsTopic } from '../../../packages/client-kafka/src/kafka-transport.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import { ManualClientClock } from './sender-harness.ts'

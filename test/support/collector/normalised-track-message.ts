@@ -1,4 +1,4 @@
-import type { JsonText } from '../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
 import type { Message } from '../../../src/core/message/message.ts'
 import { epochMs } from '../../../src/core/time.ts'
 

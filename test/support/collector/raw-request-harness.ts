@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
-import { createTrackingServer } from '../../../src/adapters/http/collector-server.ts'
+import { createCollectorServer } from '../../../src/adapters/http/collector-server.ts'
 import { createOperatorAuthentication } from '../../../src/adapters/http/operator-authentication.ts'
 import type { ProblemCode } from '../../../src/adapters/http/response-codes-and-bodies.ts'
 import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
@@ -67,8 +67,8 @@ interface Options {
   readonly operator?: DeletionAndAudienceApi
   readonly maxBodyBytes?: number
   /**
-   * Limits that replace the defaults. By default, a stopping server waits only 1 ms (`lastCall`)
-   * for further requests.
+   * Limits that replace the defaults. By default, a stopping server waits only 1 ms
+   * (`acceptAfterStop`) for further requests.
    */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
@@ -95,12 +95,12 @@ export async function startCollector(
 ) {
   const { metrics, text } = createMetrics()
   const gate = createOperatorAuthentication({ findKey: () => findOperatorKey, clock })
-  const server = createTrackingServer({
+  const server = createCollectorServer({
     listen: { host: '127.0.0.1', port: 0, ...listen },
     api,
     operator: operator && { api: operator, gate, audit: () => {} },
     maxBodyBytes,
-    limits: { lastCall: durationMs(1), ...limits },
+    limits: { acceptAfterStop: durationMs(1), ...limits },
     clock,
     logger,
     metrics,

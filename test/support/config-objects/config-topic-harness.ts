@@ -47,7 +47,7 @@ export class ConfigTopicHarness {
   } = {}): Promise<OperatorProcess> {
     const { clock, log } = this
     const follower = log.follower(configTopic)
-    const reading = { keys, context: file.given?.context ?? {} }
+    const reading = { keys, context: file.entriesAsWritten?.context ?? {} }
     const store = createObjectStore({ follower, topic: configTopic, logger, reading, clock })
     await store.start()
     const writer = new ObjectWriter({ store, producer: log.producer(), topic: configTopic, clock, logger })

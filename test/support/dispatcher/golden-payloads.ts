@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseJson } from '../../../src/core/message/json.ts'
 import type { Message } from '../../../src/core/message/message.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
+import { parseMessageText } from '../../../src/core/message/parse-message-json.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { messageOf, start } from '../builders.ts'
@@ -39,7 +39,7 @@ export const goldenPayloads: readonly GoldenPayload[] = readdirSync(folder, { re
  * request.
  */
 function messageFrom(text: string): Message {
-  const parsed = parseJson(text)
+  const parsed = parseMessageText(text)
   if (parsed.kind === 'rejected') throw new TypeError(parsed.message)
   const input = parsed.value as Record<string, string>
   if (input['type'] === 'delete') return deletionFrom(input)

@@ -266,7 +266,7 @@ export class DispatcherHarness {
     const topic = this.topics.suppressions
     const follower = this.log.follower(topic)
     const deps = { follower, producer: this.#producer(), topic, clock: this.clock, logger: this.#logger }
-    return { follower, marks: createSuppressionList({ ...deps, lasts: defaultSuppressionRetention }) }
+    return { follower, marks: createSuppressionList({ ...deps, retention: defaultSuppressionRetention }) }
   }
 
   /** Responds to requests and delivers records until the dispatcher is idle. */

@@ -1,4 +1,4 @@
-import { partitionFor } from '../../../src/core/message/event.ts'
+import { partitionFor } from '../../../src/core/message/partition-for-key.ts'
 import type {
   Clock,
   LogConsumer,

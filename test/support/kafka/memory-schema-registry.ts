@@ -1,8 +1,8 @@
 import avsc from 'avsc'
 import { boundedCollection } from '../../../src/adapters/avro/bounded-arrays-and-maps.ts'
 import { eventSchema } from '../../../src/adapters/avro/event-codec.ts'
-import { subjectOf } from '../../../src/adapters/avro/own-schemas-and-subjects.ts'
 import type { FoundSchema, Registry } from '../../../src/adapters/avro/schema-registry.ts'
+import { subjectOf } from '../../../src/adapters/avro/schema-texts-and-subject-names.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import { epochMs } from '../../../src/core/time.ts'
 

@@ -1,4 +1,4 @@
-import { partitionFor } from '../../../src/core/message/event.ts'
+import { partitionFor } from '../../../src/core/message/partition-for-key.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../../src/core/ports.ts'
 import type { EpochMs } from '../../../src/core/time.ts'
 

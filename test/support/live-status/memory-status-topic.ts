@@ -1,4 +1,4 @@
-import { LiveSums } from '../../../src/core/live-status/live-sums.ts'
+import { LiveSums } from '../../../src/core/live-status/status-sums-of-all-processes.ts'
 import type { LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
 import type { EpochMs } from '../../../src/core/time.ts'
 

@@ -1,4 +1,5 @@
 import type { CommandClients } from '../../../src/app/kafka-clients-of-commands.ts'
+import { emptyWatermark } from '../../../src/core/audience/audience-watermark.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
 import type { Membership } from '../../../src/core/audience/membership.ts'
 import {
@@ -10,11 +11,11 @@ import {
   watermarkKey,
 } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { type SyncId, syncId } from '../../../src/core/audience/sync-id.ts'
-import { emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
 import { defaultSuppressionRetention } from '../../../src/core/default-suppression-retention.ts'
 import { decodeSuppressions, type UserSuppressions } from '../../../src/core/deletion/suppressions.ts'
-import { type Event, partitionFor } from '../../../src/core/message/event.ts'
-import type { JsonText } from '../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
+import type { Event } from '../../../src/core/message/event.ts'
+import { partitionFor } from '../../../src/core/message/partition-for-key.ts'
 import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
@@ -48,7 +49,7 @@ export class OperatorHarness {
     const { clock } = this
     const follower = this.log.follower(topics.suppressions)
     const deps = { follower, producer, topic: topics.suppressions, clock, logger: silent }
-    const marks = createSuppressionList({ ...deps, lasts: defaultSuppressionRetention })
+    const marks = createSuppressionList({ ...deps, retention: defaultSuppressionRetention })
     return {
       clock,
       producer,
@@ -71,7 +72,7 @@ export class OperatorHarness {
 
   reader(): TopicReader {
     return {
-      readToEnd: async (topic, onRecord, { key, since = 0, from = [], isEnough = () => false } = {}) => {
+      readToEnd: async (topic, onRecord, { key, since = 0, from = [], mustStop = () => false } = {}) => {
         this.read.push(topic)
         const only = key && partitionFor(key, partitions)
         const records = this.log
@@ -80,7 +81,7 @@ export class OperatorHarness {
           .filter(({ partition, offset }) => offset >= (from[partition] ?? 0))
         let count = 0
         for (const record of records) {
-          if (isEnough()) break
+          if (mustStop()) break
           await this.clock.advance(this.readMs)
           await onRecord(record)
           count++
@@ -129,16 +130,16 @@ export class OperatorHarness {
   }
 
   /**
-   * Writes a watermark of an audience to every partition. `begun` is the newest full sync that has
-   * begun, `closed` the newest one that has ended.
+   * Writes a watermark of an audience to every partition. `cancelledBelow` is the newest full sync
+   * that has begun, `closedUpTo` the newest one that has ended.
    */
-  keepMark(audience: string, begun: SyncId, closed = emptyWatermark.closed): void {
+  keepWatermark(audience: string, cancelledBelow: SyncId, closedUpTo = emptyWatermark.closedUpTo): void {
     for (let partition = 0; partition < partitions; partition++)
       this.#write(
         topics.memberships,
         watermarkKey(audience),
         partition,
-        toWatermarkRecord({ ...emptyWatermark, begun, closed }),
+        toWatermarkRecord({ ...emptyWatermark, cancelledBelow, closedUpTo }),
       )
   }
 

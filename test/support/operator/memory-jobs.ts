@@ -1,7 +1,6 @@
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { JobsApi } from '../../../src/core/jobs/jobs-api.ts'
-import type { OffsetSpan } from '../../../src/core/offsets-by-time.ts'
-import type { Clock } from '../../../src/core/ports.ts'
+import type { Clock, OffsetSpan } from '../../../src/core/ports.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import { createJobStore, type JobStore } from '../../../src/services/jobs/job-store.ts'
 import { createManageJobs } from '../../../src/services/jobs/manage-jobs.ts'

@@ -50,7 +50,7 @@ export async function memoryObjects(
   const file = fileSettings()
   const parsed = parseEncryptionKey('01'.repeat(31).concat('02'))
   if (parsed.kind === 'refused') throw new Error(parsed.message)
-  const context = file.given?.context ?? {}
+  const context = file.entriesAsWritten?.context ?? {}
   const reading = { keys: [parsed.key], context }
   const store = createObjectStore({
     follower: log.follower(configTopic),

@@ -1,4 +1,4 @@
-import { LiveSums } from '../../../src/core/live-status/live-sums.ts'
+import { LiveSums } from '../../../src/core/live-status/status-sums-of-all-processes.ts'
 import type { StatusView } from '../../../src/services/live-status/status-view.ts'
 
 /** A view of the status topic without records. */

@@ -6,8 +6,8 @@ import { LiveDeadLetters } from '../../../src/core/delivery/live-dead-letters.ts
 import type { DeadLetterReason } from '../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import type { ReplayContext } from '../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
+import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import type { JsonText } from '../../../src/core/message/json-text.ts'
 import type { EventCodec, LogRecord, OutgoingRecord, TopicReader, ValueCodec } from '../../../src/core/ports.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import {
@@ -155,7 +155,7 @@ export class ReplayHarness {
   get standing(): readonly LogRecord[] {
     const records = this.memoryTopics.records(topics.deadLetter)
     const last = new LiveDeadLetters()
-    for (const record of records) last.note(record)
+    for (const record of records) last.add(record)
     return records.filter(record => last.has(record))
   }
 }

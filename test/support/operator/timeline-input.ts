@@ -1,10 +1,10 @@
 import type { RecordedAttempt } from '../../../src/core/delivery/attempt-details-and-recording-rule.ts'
 import { type DeliveryState, initialState } from '../../../src/core/delivery/delivery-state.ts'
-import { waitingCopy } from '../../../src/core/operator/message-timeline.ts'
+import { waitingRetryRecord } from '../../../src/core/operator/message-timeline.ts'
 import type {
-  FoundCopy,
   FoundDeadLetter,
   FoundEvent,
+  FoundRetryRecord,
   TimelineInput,
 } from '../../../src/core/operator/records-found-for-timeline.ts'
 import { durationMs, epochMs } from '../../../src/core/time.ts'
@@ -27,8 +27,8 @@ export const foundEvent = (more: Partial<Omit<FoundEvent, 'at'>> & { at?: number
 })
 
 /** A copy of the event in the retry topic of 10 s. */
-export const foundCopy = (more: Partial<DeliveryState> = {}): FoundCopy =>
-  waitingCopy(
+export const foundRetryRecord = (more: Partial<DeliveryState> = {}): FoundRetryRecord =>
+  waitingRetryRecord(
     { topic: 'hookline.retry.10s', partition: 0, offset: 3 },
     start,
     { ...initialState(origin, 'crm', 'm-1', start, durationMs(1)), ...more },
@@ -41,7 +41,7 @@ export const foundDeadLetter = (more: Partial<FoundDeadLetter> = {}): FoundDeadL
 })
 
 export const noPieces: TimelineInput = {
-  ...{ id: 'm-1', attempts: [], copies: [], deadLetters: [], events: [], recorded: 'failures' },
-  isComplete: { attempts: true, copies: true, deadLetters: true },
+  ...{ id: 'm-1', attempts: [], retryRecords: [], deadLetters: [], events: [], recorded: 'failures' },
+  isComplete: { attempts: true, retryRecords: true, deadLetters: true },
   ...{ searchedSince: start, isPartial: false, isEventRemoved: false },
 }

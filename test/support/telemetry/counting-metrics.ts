@@ -11,7 +11,7 @@ export function countingMetrics(counts: Map<string, number>): Metrics {
     const add = (key: string, by: number): void => void counts.set(key, (counts.get(key) ?? 0) + by)
     return {
       inc: (labels: Record<string, string>, by = 1) => add(seriesOf(labels), by),
-      of: (labels: Record<string, string>) => ({ inc: (by = 1) => add(seriesOf(labels), by) }),
+      withLabels: (labels: Record<string, string>) => ({ inc: (by = 1) => add(seriesOf(labels), by) }),
       observe: (labels: Record<string, string>, _value: number, traceId?: string) => {
         add(seriesOf(labels), 1)
         if (traceId !== undefined) add(`${name}{} # ${traceId}`, 1)

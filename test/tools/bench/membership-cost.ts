@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
-import { audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
+import { audienceDirectory } from '../../../src/core/audience/configured-audiences.ts'
 import { membershipKey, toMembershipRecord } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { newSyncId } from '../../../src/core/audience/sync-id.ts'
-import type { JsonText } from '../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
 import { epochMs } from '../../../src/core/time.ts'
 
 /*
@@ -66,15 +66,15 @@ timed('observed, unchanged', members, () => {
       syncId: next,
       mode: 'full',
     } as const
-    const on = { position: member + 10, at: epochMs(start + 60_000), now: () => start }
-    for (const _ of partition[member % partitions]?.take(input, on) ?? []) changes++
+    const context = { position: member + 10, at: epochMs(start + 60_000), now: () => start }
+    for (const _ of partition[member % partitions]?.applyInput(input, context) ?? []) changes++
   }
 })
 timed('sync ended, nobody left', members, () => {
   for (const each of partition) {
-    const on = { position: members + 10, at: epochMs(start + 120_000), now: () => start }
+    const context = { position: members + 10, at: epochMs(start + 120_000), now: () => start }
     const input = { kind: 'sync_ended', audience: 'Shoppers', syncId: next, mode: 'full' } as const
-    for (const { kind } of each.take(input, on)) if (kind !== 'visited') changes++
+    for (const { kind } of each.applyInput(input, context)) if (kind !== 'visited') changes++
   }
 })
 const bytes = partition.reduce((sum, each) => sum + each.size().bytes, 0)

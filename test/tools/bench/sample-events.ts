@@ -1,5 +1,5 @@
+import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import type { JsonText } from '../../../src/core/message/json-text.ts'
 import type { EventCodec, OutgoingRecord } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/time.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { partitionFor } from '../../../src/core/message/event.ts'
+import { partitionFor } from '../../../src/core/message/partition-for-key.ts'
 import { userIdOf } from '../chaos/event-load.ts'
 import type { Sent } from '../chaos/message-ledger.ts'
 import { basic, post, type Target } from './message-load.ts'

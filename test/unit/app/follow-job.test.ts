@@ -127,9 +127,9 @@ describe('the requests for the progress', () => {
     const { code, err } = await createReplay([start, ...errors.map(failing), json(200, job)])
     expect(code).toBe(0)
     expect(err.split('\n').filter(line => line.includes('tries again'))).toEqual([
-      'hookline: replay r-1 tries again: registry\u{fffd}is down',
-      'hookline: replay r-1 tries again: no leader',
-      'hookline: replay r-1 tries again: no leader',
+      'hookline: replay r-1: the operator service tries again after an error: registry\u{fffd}is down',
+      'hookline: replay r-1: the operator service tries again after an error: no leader',
+      'hookline: replay r-1: the operator service tries again after an error: no leader',
     ])
   })
 

@@ -78,13 +78,13 @@ describe('the settings of a command', () => {
     const access = topicOf(created('destination', 'crm'), created('destination', 'erp', secondKey))
     const io = createTestIo()
     const { destinations } = await mergeConfigTopic(fileSettings(), io, limit, access)
-    expect(destinations.map(({ id, isHeld = false }) => [id, isHeld])).toEqual([
+    expect(destinations.map(({ id, isPlaceholder = false }) => [id, isPlaceholder])).toEqual([
       ['file-crm', false],
       ['crm', false],
       ['erp', true],
     ])
     expect(io.err()).toMatch(
-      /^(hookline: the command ignores an invalid destination or source of the operator API: destination\/erp: .+ \(.+\)\n)+$/,
+      /^(hookline: the command ignores an invalid destination or source that was created through the operator API: destination\/erp: .+ \(.+\)\n)+$/,
     )
     expect(io.err()).not.toContain('token-of-the-crm')
   })
@@ -98,7 +98,7 @@ describe('the settings of a command', () => {
     const open = (): TopicFollower => ({ start: () => new Promise(() => undefined), stop })
     const reading = mergeConfigTopic(fileSettings(), createTestIo(), limit, { open, clock })
     const failed = expect(reading).rejects.toThrow(
-      'cannot read topic hookline.config, which has the destinations and sources of the operator API, within 30s; check that Kafka responds, and try again',
+      'cannot read topic hookline.config within 30s; this topic has the destinations and sources that were created through the operator API; check that Kafka responds, and try again',
     )
     await clock.advance(limit)
     await failed

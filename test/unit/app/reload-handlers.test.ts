@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import type { LogLevel } from '../../../src/adapters/logger.ts'
+import type { LogLevel } from '../../../src/adapters/logger-and-audit-log.ts'
 import { reloadHandlers } from '../../../src/app/reload-handlers.ts'
 import { loggable } from '../../../src/core/logging/log-fields.ts'
 import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'

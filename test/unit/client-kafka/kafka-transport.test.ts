@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Analytics } from '../../../packages/client/src/analytics.ts'
-import { entryOf, type Track } from '../../../packages/client/src/call-types-and-validation.ts'
+import type { Track } from '../../../packages/client/src/call-types.ts'
+import { entryOf } from '../../../packages/client/src/validate-and-serialise-call.ts'
 import { library } from '../../../packages/client/src/version.ts'
 import { batchOf, failure, transportOn } from '../../support/client/kafka-transport-harness.ts'
 import { transportOnProducer } from '../../support/client/kafka-transport-on-services-producer.ts'

@@ -118,7 +118,7 @@ describe('a full queue', () => {
     await settled()
     add(2, 25_000)
     expect(() => add(1, 1)).toThrow(
-      'The queue is full (2 messages, 50000 bytes): the collector is slow or unavailable.',
+      'The queue is full (2 messages, 50000 bytes): the program queues messages faster than the client sends them.',
     )
     expect(sender.queuedBytes).toBe(50_000)
   })

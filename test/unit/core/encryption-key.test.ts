@@ -20,7 +20,7 @@ describe('an encryption key', () => {
   it.each([
     ['', 'is empty'],
     ['not a key!', 'is neither base64 nor hex'],
-    [bytes.subarray(1).toString('base64'), 'contains 31 bytes, not 32'],
+    [bytes.subarray(1).toString('base64'), 'contains a key of 31 bytes, not 32'],
     ['00'.repeat(32), 'contains the same byte 32 times'],
   ])('is refused: %j', (text, message) => {
     expect(parseEncryptionKey(text)).toMatchObject({

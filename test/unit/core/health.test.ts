@@ -21,14 +21,14 @@ const well: DispatcherVitals = {
   inactivityMs: 20,
   holdsLease: true,
   oldestOpenMs: 0,
-  sinceCallEndMs: 100,
+  sinceLastRequestEndMs: 100,
   isSchemaMissing: false,
   unwritableTopics: [],
   suppressionList: { isCurrent: true, ageMs: 500 },
 }
 
 /** A record has been in progress for a day, and no request has ended in this time. */
-const dayLong = { oldestOpenMs: 86_400_000, sinceCallEndMs: 86_400_000 }
+const dayLong = { oldestOpenMs: 86_400_000, sinceLastRequestEndMs: 86_400_000 }
 
 const failing = ({ live, ready }: Health): { live: string[]; ready: string[] } => {
   const failed = (checks: Health['live']): string[] => checks.filter(check => !check.ok).map(check => check.name)
@@ -61,7 +61,7 @@ describe('dispatcherHealth', () => {
 it('says that the suppression list has not been read yet', () => {
   const suppressionList = { isCurrent: false, ageMs: Number.POSITIVE_INFINITY }
   expect(dispatcherHealth({ ...well, suppressionList }).ready.at(-1)?.detail).toBe(
-    'the suppression list has not been read yet; no attempt starts until this process has read all deletions',
+    'the suppression list (deleted users) has not been read yet; no delivery attempt starts until this process has read all deletions',
   )
 })
 

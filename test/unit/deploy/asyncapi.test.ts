@@ -22,7 +22,7 @@ import { replayTargetOf } from '../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import { encodeActivity, encodeKey, encodeProcess, encodeResults } from '../../../src/core/live-status/status-record.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
-import { delivery } from '../../../src/core/settings/schema.ts'
+import { delivery } from '../../../src/core/settings/schema-of-configuration.ts'
 import { tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { SuppressionWrites } from '../../../src/services/deletion/suppression-writes.ts'
 import { toEveryPartition } from '../../../src/services/operator/write-audience-sync.ts'
@@ -190,9 +190,9 @@ describe('headers in schemas/asyncapi.yaml', () => {
     })
     const routing = createRouting({ sources: [], destinations: [] })
     const policy = { window: duration('4h'), tiers: [duration('10s')] }
-    const way = replayTargetOf(dead, parseDeadLetter(dead), { topics, routing, policy }, start)
-    expect(way.kind).toBe('event')
-    if (way.kind === 'event') expectHeaders('event', [way.copy])
+    const target = replayTargetOf(dead, parseDeadLetter(dead), { topics, routing, policy }, start)
+    expect(target.kind).toBe('event')
+    if (target.kind === 'event') expectHeaders('event', [target.copy])
   })
 })
 

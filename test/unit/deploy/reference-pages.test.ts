@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { loadedCommands, variables } from '../../../deploy/tools/reference/commands.ts'
 import { configurationRules } from '../../../deploy/tools/reference/configuration-rules.ts'
 import { table } from '../../../deploy/tools/reference/markdown.ts'
-import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
+import { configurationJsonSchema } from '../../../src/core/settings/configuration-json-schema.ts'
 import { liveKeys } from '../../../src/core/settings/settings-change.ts'
 import { checkout, pageAt } from '../../support/docs/pages.ts'
 

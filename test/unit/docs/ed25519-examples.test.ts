@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import { Secret } from '../../../src/core/secret.ts'
-import { parseSigningKey, publicKeyOf } from '../../../src/core/signing/signing-key.ts'
+import { parseSigningKey, publicKeyOf } from '../../../src/core/signing/ed25519-signing-key.ts'
 import { goldenPayloads } from '../../support/dispatcher/golden-payloads.ts'
 import { blocksOf, pageAt } from '../../support/docs/pages.ts'
 import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'

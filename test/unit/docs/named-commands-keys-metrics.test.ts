@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Command } from 'commander'
 import { metricGroups } from '../../../deploy/tools/metrics/metric-groups.ts'
 import { loadedCommands } from '../../../deploy/tools/reference/commands.ts'
-import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
+import { configurationJsonSchema } from '../../../src/core/settings/configuration-json-schema.ts'
 import { allPages, blocksOf, checkout, codeSpansOf, type Page } from '../../support/docs/pages.ts'
 import { commandsIn } from '../../support/docs/split-shell-script.ts'
 

@@ -12,13 +12,13 @@ it.each<[string, readonly number[], readonly string[]]>([
   ['set ahead twice', [hour, 2 * hour], ['warn 3600', 'warn 7200']],
   ['corrected slowly', [60_000, 59_000, 55_000, 0], ['warn 60', 'info undefined']],
   ['set ahead, corrected, set ahead again', [hour, 0, 0, hour], ['warn 3600', 'info undefined', 'warn 3600']],
-])("logs a difference of the machine's clock: %s", async (_, offsets, expected) => {
+])("logs a difference of the machine's clock: %s", async (_, allAheadMs, expected) => {
   const clock = new ManualClock()
   const logger = new RecordingLogger()
-  let offset = 0
-  const watch = createClockWatch({ clock, offset: () => offset, logger })
+  let aheadMs = 0
+  const watch = createClockWatch({ clock, clockAheadMs: () => aheadMs, logger })
   watch.start()
-  for (offset of offsets) await clock.advance(10_000, turns)
+  for (aheadMs of allAheadMs) await clock.advance(10_000, turns)
   expect(logger.lines.map(({ level, fields }) => `${level} ${fields['seconds']}`)).toEqual(expected)
   watch.stop()
   expect(clock.timers).toBe(0)

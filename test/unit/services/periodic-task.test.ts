@@ -4,13 +4,13 @@ import { createPeriodicTask } from '../../../src/services/periodic-task.ts'
 import { ManualClock, turns } from '../../support/manual-clock.ts'
 
 const second = durationMs(1_000)
-function setUp(turn: (count: number) => number | Promise<number>) {
+function setUp(run: (count: number) => number | Promise<number>) {
   const clock = new ManualClock()
   const at: number[] = []
   const task = createPeriodicTask({
     clock,
-    firstAfter: second,
-    turn: async () => durationMs(await turn(at.push(clock.monotonic()))),
+    firstRunAfter: second,
+    run: async () => durationMs(await run(at.push(clock.monotonic()))),
   })
   return { clock, at, task, pass: (ms: number) => clock.advance(ms, turns) }
 }

@@ -55,7 +55,7 @@ export const ledger: Row = {
     {
       title: 'Deliveries without a result',
       description:
-        'Missing deliveries of events that were appended in the last 24 hours and that the dispatchers have read: Hookline did not deliver, dead-letter or drop them, and they do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
+        'Deliveries that may be lost: Hookline has neither delivered nor dead-lettered nor dropped them, and they do not wait in a retry topic. Must be 0. The number includes events that were appended in the last 24 hours and that the dispatchers have read. The command "hookline ledger" shows their hours and destinations.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -65,7 +65,7 @@ export const ledger: Row = {
     {
       title: 'Last reading of the ledger',
       description:
-        'The operator service reads the ledger every five minutes. An older time means that the service does not run, or could not read all counts: see the runbook HooklineLedgerDifference.',
+        'Time since the operator service last read the ledger. The service reads it every five minutes. If the time is much longer, the service does not run, or could not read all counts: see the runbook HooklineLedgerDifference.',
       unit: 's',
       as: 'number',
       width: 8,
@@ -75,7 +75,7 @@ export const ledger: Row = {
     {
       title: 'Discarded counts of the ledger',
       description:
-        'How often a process discarded the counts of a partition, because it could not write them to the ledger topic in time. Further discards of the same partition in the same hour are not counted. This hour and all earlier hours of the ledger are then incomplete, so it does not show lost deliveries of these hours, except those that it has shown before. See the runbook HooklineLedgerGaps.',
+        'How often a process discarded the delivery counts of a partition, because it could not write them to the ledger topic in time. The ledger (the numbers of deliveries by hour) is then incomplete for the current hour and all earlier hours, so Hookline cannot find further lost deliveries of these hours. The number increases at most once an hour for each partition. See the runbook HooklineLedgerGaps.',
       unit: 'short',
       as: 'lines',
       width: 8,

@@ -28,7 +28,7 @@ export const collector: Row = {
     {
       title: 'Memory of requests',
       description:
-        'Memory of the collector that requests use, as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: records that Kafka has not acknowledged. rejected: rejected messages that are being written to the rejected topic. At the limit of rejected, the collector does not write further rejected messages. At the other limits, it responds to further requests with 503 and Retry-After. One source alone (bodies), or one client address alone (keyless), may use half of the limit.',
+        'Memory of the collector that requests use, as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: accepted messages that Kafka has not acknowledged. rejected: rejected messages that are being written to the rejected topic. At the limit of rejected, the collector does not write further rejected messages. At the other limits, it responds to further requests with 503 and Retry-After. One source may use at most half of the limit of bodies, and one client address at most half of the limit of keyless.',
       unit: 'percentunit',
       as: 'lines',
       width: 12,
@@ -44,7 +44,7 @@ export const collector: Row = {
     {
       title: 'Refused request bodies',
       description:
-        'Request bodies that the collector refused, and connections that it refused or closed, by cause. budget: a sender has used up its part of the memory. address: a client address has reached its limit. slow: the body arrived too slowly. connections: a client address or the process has too many connections.',
+        'Request bodies that the collector refused, and connections that it refused or closed, by cause. budget: no memory was left for the body, or a client did not read its response. address: a client address has reached its limit. slow: the body arrived too slowly. connections: a client address or the process has too many connections.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -130,7 +130,7 @@ export const configuration: Row = {
     {
       title: 'Age of the objects',
       description:
-        'Time since each process last read all changes of the destinations and sources of the operator API. About a second is normal, and 0 without the config topic. If it grows, the process cannot read the config topic. An alert fires after 15 minutes above one minute.',
+        'Time since each process last read all changes of the destinations and sources of the operator API. About a second is normal; 0 means that the installation does not have a config topic. If the time grows, the process cannot read the config topic. An alert fires when the time is longer than one minute, and stays so for 15 minutes.',
       unit: 's',
       as: 'lines',
       width: 8,

@@ -22,9 +22,9 @@ export interface Replay extends Job {
   readonly dryRun?: true
   readonly filters: DeadLetterFilters
   /**
-   * Numbers of dead letters: those that a replay refused, or all that a dry run selected. Each
-   * entry is for one destination, reason, and target topic or refusal. At most 200 entries: those
-   * with the highest counts.
+   * Numbers of dead letters: a replay counts those that it refused, a dry run all that it selected.
+   * Each entry counts the dead letters of one destination with the same reason, and the same target
+   * topic or refusal. Only the 200 entries with the highest counts are listed.
    */
   readonly counts?: readonly { readonly count: number; readonly refusal?: string }[]
   readonly progress?: {
@@ -32,7 +32,8 @@ export interface Replay extends Job {
     readonly total?: number
     readonly replayed: number
     /**
-     * Only after a dry run. Absent if a process with an earlier version of Hookline ran the job.
+     * Only after a dry run: the number of dead letters that can be replayed. Absent if a process
+     * with an earlier version of Hookline ran the job.
      */
     readonly replayable?: number
     readonly refused: number
@@ -63,3 +64,11 @@ export interface Resend extends Job {
    */
   readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
 }
+
+export type AnyJob = Replay | Resend
+
+/** The name of the list that contains a job, as in the URLs of the API and the console. */
+export const jobListName = ({ kind }: Pick<AnyJob, 'kind'>): 'replays' | 'resends' =>
+  kind === 'replay' ? 'replays' : 'resends'
+
+export const isActive = ({ state }: Pick<AnyJob, 'state'>): boolean => state === 'waiting' || state === 'running'

@@ -1,4 +1,4 @@
-/** A parameter with `undefined` or the empty text is omitted. */
+/** The value of a query parameter. A parameter with the value `undefined` or `''` is left out. */
 export type QueryValue = string | number | boolean | undefined
 
 /** The path with its query, for example `/v1/destinations?limit=100`. */

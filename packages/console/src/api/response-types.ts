@@ -100,7 +100,10 @@ export interface ObjectProblems {
   readonly problems: readonly Problem[]
 }
 
-/** Per second in the whole installation: deliveries of new events, successes, failed attempts. */
+/**
+ * Rates of the whole installation: deliveries of new events, successful deliveries, and failed
+ * attempts.
+ */
 export interface Rates {
   readonly admittedPerSecond: number
   readonly deliveredPerSecond: number

@@ -7,8 +7,8 @@ export interface Changing {
   readonly isRunning: boolean
   readonly error: ApiError | undefined
   /**
-   * Sends the change, and resolves with the response. `undefined`: the change was refused or got no
-   * response; `error` says why.
+   * Sends the change, and resolves with the response. Resolves with `undefined` if the change was
+   * refused or got no response; `error` says why.
    */
   readonly send: <T>(method: Method, path: string, change?: Change) => Promise<T | undefined>
   /** Removes the error of the last change. */

@@ -2,8 +2,8 @@ import { useRef } from 'preact/hooks'
 import { randomText } from './random-text.ts'
 
 /**
- * Returns a function that makes an idempotency key. The same body gets the same key, so a repeated
- * request creates no second job.
+ * Returns a function that makes an idempotency key. A body that equals the previous one gets the
+ * same key, so a repeated request creates no second job.
  */
 export function useIdempotencyKey(): (body: object) => string {
   const last = useRef<{ readonly text: string; readonly key: string }>()

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { Absent } from './absent-value.tsx'
 
 export interface Column<Row> {
   readonly title: string
@@ -52,15 +53,5 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
         ))}
       </tbody>
     </table>
-  )
-}
-
-/** A dash in place of a value that the operator service did not send. */
-export function Absent() {
-  return (
-    <span class="muted">
-      <span aria-hidden="true">–</span>
-      <span class="visually-hidden">none</span>
-    </span>
   )
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { Absent } from './data-table.tsx'
+import { Absent } from './absent-value.tsx'
 
 /** Names with their values. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ComponentChildren])[] }) {

@@ -12,7 +12,10 @@ export function PreviewedRequests({ preview }: { readonly preview: RequestPrevie
   return (
     <>
       {preview.paused === true && (
-        <p>The destination is paused: the requests wait until it is resumed, or until the retry window ends.</p>
+        <p>
+          The destination is paused: Hookline sends its requests only after you resume it, and dead-letters each
+          delivery whose retry window ends first.
+        </p>
       )}
       {preview.requests.map(({ webhook, url, headers }) => (
         <div key={webhook}>

@@ -8,13 +8,13 @@ const format = new Intl.DateTimeFormat('en-GB', {
   hourCycle: 'h23',
 })
 
-/** An ISO 8601 time in the zone of the user, for example `26 Nov 2026, 03:12:45`. */
+/** Formats an ISO 8601 time in the time zone of the user, for example `26 Nov 2026, 03:12:45`. */
 export function localTime(iso: string): string {
   const at = new Date(iso)
   return Number.isNaN(at.getTime()) ? iso : format.format(at)
 }
 
-/** An ISO 8601 time in UTC, for example `2026-11-26 02:12:45.120 UTC`. */
+/** Formats an ISO 8601 time in UTC, for example `2026-11-26 02:12:45.120 UTC`. */
 export function utcTime(iso: string): string {
   const at = new Date(iso)
   return Number.isNaN(at.getTime()) ? iso : `${at.toISOString().replace('T', ' ').replace('Z', '')} UTC`

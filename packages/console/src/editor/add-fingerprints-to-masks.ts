@@ -7,7 +7,7 @@ import { withValueAt } from './document-text.ts'
  * Adds fingerprints to masked secrets in lists. With a fingerprint, the operator service finds the
  * stored secret even if entries were moved.
  */
-export function editedDocument({
+export function addFingerprintsToMasks({
   document,
   fingerprints,
 }: Pick<ConfigObject, 'document' | 'fingerprints'>): JsonDocument {

@@ -6,7 +6,7 @@ import { entriesOf } from './document-text.ts'
  * Shows the typed text if it has the same entries as `value`, otherwise `value`. The typed text may
  * end with a comma.
  */
-export function ListField({ value, onInput, ...props }: TextFieldProps) {
+export function CommaSeparatedField({ value, onInput, ...props }: TextFieldProps) {
   const [typed, setTyped] = useState(value)
   const shown = entriesOf(typed).join(', ') === value ? typed : value
   return (

@@ -7,7 +7,7 @@ export interface FormField {
   readonly path: readonly (string | number)[]
   readonly hint?: string
   readonly type?: 'text' | 'number' | 'password'
-  /** Whether the value is a list of texts, separated by commas. */
+  /** Whether the value is a list of texts. The form field shows the texts separated by commas. */
   readonly isList?: boolean
   readonly isRequired?: boolean
 }
@@ -61,8 +61,8 @@ export function fieldText({ path, isList = false }: FormField, document: JsonDoc
 }
 
 /**
- * Converts the text of a form field to its value. For an empty text it is `undefined`, which
- * removes the key from the document.
+ * Converts the text of a form field to a value of the document. An empty text becomes `undefined`,
+ * which removes the key from the document.
  */
 export function fieldValue({ isList = false, type }: FormField, text: string): unknown {
   if (text.trim() === '') return undefined

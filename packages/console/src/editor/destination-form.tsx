@@ -2,11 +2,11 @@ import { formatPath, valueAt } from '../../../../src/core/settings/settings-prob
 import { Button } from '../components/button.tsx'
 import { ProblemList } from '../components/problem-list.tsx'
 import { TextField } from '../components/text-field.tsx'
-import { ListField } from './comma-separated-field.tsx'
+import { CommaSeparatedField } from './comma-separated-field.tsx'
 import { type FormField, fieldText, fieldValue, policyFields, secretField, sourcesField } from './destination-fields.ts'
 import type { DocumentFormProps } from './document-editor.tsx'
 import { withValueAt } from './document-text.ts'
-import { otherProblems, problemsAt } from './problem-places.ts'
+import { otherProblems, problemsAt } from './problems-by-field.ts'
 
 export interface DestinationFormProps extends DocumentFormProps {
   /**
@@ -24,7 +24,7 @@ export function DestinationForm({ document, onDocument, problems, hasSecret }: D
   const count = Array.isArray(webhooks) ? webhooks.length : 0
   const shown = [sourcesField, ...(hasSecret ? [secretField] : []), ...policyFields, webhookField]
   const field = (each: FormField) => {
-    const Field = each.isList === true ? ListField : TextField
+    const Field = each.isList === true ? CommaSeparatedField : TextField
     return (
       <Field
         key={each.label}

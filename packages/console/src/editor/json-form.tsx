@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import type { Problem } from '../api/response-types.ts'
 import { Button } from '../components/button.tsx'
 import { TextAreaField } from '../components/text-area-field.tsx'
-import { placesOf } from './problem-places.ts'
+import { placesOf } from './problem-lines-in-json.ts'
 
 export interface JsonFormProps {
   readonly text: string
@@ -26,7 +26,7 @@ export function JsonForm({ text, onText, problems }: JsonFormProps) {
         onInput={onText}
         rows={Math.min(32, text.split('\n').length + 2)}
         areaRef={area}
-        hint="To keep a stored secret, do not change its *** and the text in brackets. That text is the start of the SHA-256 of the secret."
+        hint="To keep a stored secret, do not change its mask, for example *** or *** (1a2b3c4d). The text in brackets is the start of the SHA-256 of the secret."
       />
       {problems.length > 0 && (
         <ul class="placed-problems">

@@ -3,7 +3,7 @@ import { Button } from '../components/button.tsx'
 import { ProblemList } from '../components/problem-list.tsx'
 import { TextField } from '../components/text-field.tsx'
 import type { DocumentFormProps } from './document-editor.tsx'
-import { otherProblems, problemsAt } from './problem-places.ts'
+import { otherProblems, problemsAt } from './problems-by-field.ts'
 import { withoutKey, withWriteKeys, writeKeysOf } from './write-keys.ts'
 
 export interface SourceFormProps extends DocumentFormProps {

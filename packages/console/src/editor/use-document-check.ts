@@ -11,7 +11,7 @@ export type Check =
   | { readonly kind: 'invalid'; readonly message: string; readonly problems: readonly Problem[] }
 
 export interface DocumentToCheck {
-  /** The path of the object; `undefined` while it has no id. */
+  /** The path of the object in the operator API; `undefined` while the object has no id. */
   readonly path: string | undefined
   readonly expects: number | 'absent'
   readonly text: string

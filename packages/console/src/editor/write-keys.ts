@@ -19,8 +19,8 @@ export function withWriteKeys(document: JsonDocument, keys: readonly string[]): 
 }
 
 /**
- * Removes a key. Each later `***` becomes empty, because the operator service finds a masked key by
- * its position, which the removal changes.
+ * Removes a key. Each later masked key (`***`) becomes empty, because the operator service finds a
+ * masked key by its position, which the removal changes.
  */
 export const withoutKey = (keys: readonly string[], removed: number): readonly string[] =>
   keys.flatMap((key, index) => (index === removed ? [] : [index > removed && key === '***' ? '' : key]))

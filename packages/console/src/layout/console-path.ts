@@ -2,8 +2,8 @@
 export const consoleBase = '/console'
 
 /**
- * Decodes the browser's address after `path`. The router decodes its parameters only partly, so an
- * id with `%` or `/` would be wrong.
+ * Decodes the part of the browser's address after `path`. The router decodes its parameters only
+ * partly, so an id with `%` or `/` would be wrong.
  */
 export function restOfAddress(pathname: string, path: string): string {
   const rest = pathname.slice(`${consoleBase}${path}/`.length)

@@ -67,7 +67,7 @@ export function useCookieSession(): CookieSession {
   }
   useEffect(read, [api])
   useEffect(() => {
-    // Another tab may have signed in or out with the same cookie.
+    // Another tab may have signed in or out with the same cookie, so read the session again.
     const onVisibility = (): void => {
       if (!document.hidden && token.current !== undefined) read()
     }

@@ -2,7 +2,7 @@ import type { Clock, Logger, TopicPartition } from '../../../core/ports.ts'
 import { durationMs } from '../../../core/time.ts'
 import { errorCodeOf, isBrokerUnavailable, rejoinError } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { refreshMetadataAfter } from '../log/kafkajs-cluster-without-group.ts'
+import { refreshMetadataAfter } from '../kafkajs/refresh-metadata-after-delay.ts'
 import { fetchOffset } from '../log/partition-offsets.ts'
 import { groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
 
@@ -24,18 +24,6 @@ export const memberGenerationOf = ({ memberId, generationId }: ConsumerGroup): M
 export function isContinuous(last: MemberGeneration | undefined, now: MemberGeneration): boolean {
   if (last === undefined || now.memberId === null || last.memberId !== now.memberId) return false
   return now.generation === last.generation || now.generation === last.generation + 1
-}
-
-/**
- * Calls `join`. If the group has no coordinator, throws an error after which kafkajs joins again.
- * After the original error, kafkajs would stop the consumer.
- */
-export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
-  try {
-    await join()
-  } catch (error) {
-    throw (error as Error).name === 'KafkaJSGroupCoordinatorNotFound' ? rejoinError() : error
-  }
 }
 
 /**
@@ -105,7 +93,7 @@ export async function assignmentChangeWithRetries(
 }
 
 /**
- * Adds its position to each partition: the committed offset or, if no offset is committed, the
+ * Adds the position to each partition: the committed offset or, if no offset is committed, the
  * beginning of the log. If the leader is unavailable, the position is 0 until a fetch finds the
  * beginning.
  */
@@ -127,8 +115,8 @@ async function withPosition(
   { topic, partition, ...fetched }: FetchedOffset,
 ): Promise<OwnedPartition> {
   const offset = Number(fetched.offset)
-  // -1: no offset is committed. kafkajs without Hookline's patches commits -2 for the beginning of
-  // the log.
+  // -1 means that no offset is committed. -2 means the beginning of the log: kafkajs commits it
+  // without Hookline's patches.
   if (offset >= 0) {
     const committed = { offset, metadata: fetched.metadata ?? '' }
     return { topic, partition, next: offset, paused: false, isRevoking: false, committed }

@@ -3,7 +3,7 @@ import { sleep } from '../../../core/sleep-and-yield.ts'
 import { durationMs } from '../../../core/time.ts'
 import { errorCodeOf, isBrokerUnavailable } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { refreshMetadataAfter } from '../log/kafkajs-cluster-without-group.ts'
+import { refreshMetadataAfter } from '../kafkajs/refresh-metadata-after-delay.ts'
 import type { SessionLease } from './session-lease.ts'
 
 const retryAfter = durationMs(200)
@@ -20,9 +20,9 @@ interface FailoverDeps {
 }
 
 /**
- * Keeps the group membership during a broker failover; kafkajs would join as a new member. The new
- * coordinator restarts the session timeouts of members. Without a coordinator, the session lease
- * stops new work.
+ * Keeps the group membership during a broker failover, in which kafkajs would rejoin as a new
+ * member. This is safe: the new coordinator restarts the session timeouts of the members.
+ * While the group has no coordinator, the session lease stops new work.
  */
 export class BrokerFailover {
   readonly #deps: FailoverDeps
@@ -50,7 +50,7 @@ export class BrokerFailover {
 
   /**
    * Refreshes the metadata if the broker of a failed fetch is unavailable.
-   * @throws `error` for other reasons, or when no heartbeat was confirmed for `failoverLimitMs`;
+   * @throws `error` if it has another cause, or no heartbeat was confirmed for `failoverLimitMs`;
    * kafkajs then restarts the consumer
    */
   async afterFetch(group: ConsumerGroup, error: unknown): Promise<void> {
@@ -89,7 +89,7 @@ async function updateCoordinator(group: ConsumerGroup): Promise<void> {
   const before = group.coordinator
   await group.cluster.refreshMetadata()
   const found = await group.cluster.findGroupCoordinator({ groupId: group.groupId })
-  // A join has set a newer coordinator during the look-up.
+  // If a join has set another coordinator during the look-up, that one is newer than `found`.
   if (group.coordinator !== before) return
   group.coordinator = found
   group.offsetManager.coordinator = found

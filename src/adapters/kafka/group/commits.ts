@@ -19,7 +19,7 @@ export type CommitResult = 'accepted' | 'refused'
 
 const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refused an offset commit, because its metadata is too long: set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process; until then, it commits offsets without metadata if the metadata is longer than "bytes" bytes; after a crash, a stop or a rebalance, hookline may then repeat finished deliveries of these partitions, and the ledger may count them from 0 again'
+  'the broker refused an offset commit, because the metadata of the commit is too long: set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process; until the restart, this process commits offsets without their metadata if the metadata is longer than "bytes" bytes; without the metadata, the next owner of a partition may repeat finished deliveries, and count the deliveries of the partition in the ledger from 0 again'
 
 interface Deps {
   readonly owned: OwnedPartitions

@@ -9,7 +9,8 @@ import type { Cluster, FetchedBatch } from '../kafkajs/private-api.ts'
 import { cooperativeAssignor } from './assignor.ts'
 import { BrokerContact } from './broker-contact.ts'
 import { type CommitResult, type Commits, createCommits } from './commits.ts'
-import { defaultFetchSize, deliverBatch, type FetchSize } from './deliver-batch.ts'
+import { deliverBatch } from './deliver-batch.ts'
+import { defaultFetchSize, type FetchSize } from './fetch-size.ts'
 import { GroupMembership } from './group-membership.ts'
 import type { LostPosition } from './lost-position.ts'
 import { OwnedPartitions } from './owned-partitions.ts'
@@ -26,9 +27,9 @@ export interface ConsumerDeps {
   readonly onPositionLost: (loss: LostPosition) => void
   /**
    * Repeats the requests of `start` until the brokers can answer them. Without this function,
-   * `start` rejects with their first error. A failed join is always repeated.
+   * `start` rejects with the error of the first failed request. A failed join is always repeated.
    */
-  readonly untilReached?: (ask: () => Promise<void>) => Promise<void>
+  readonly repeatUntilAnswered?: (ask: () => Promise<void>) => Promise<void>
   /** If this signal is aborted before the consumer has joined, `start` rejects. */
   readonly stopAsked?: AbortSignal
   /** Called after each OffsetCommit request, with its result. */
@@ -41,8 +42,9 @@ export interface ConsumerDeps {
    */
   readonly maxWait: DurationMs
   /**
-   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. A
-   * partition that resumes during a fetch must wait until this fetch ends. Defaults to `maxWait`.
+   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. It
+   * should be shorter, because a partition that resumes during a fetch waits until the fetch ends.
+   * Defaults to `maxWait`.
    */
   readonly maxWaitWhilePaused?: DurationMs
   /** Defaults to `defaultFetchSize`. */
@@ -87,13 +89,13 @@ class GroupConsumer implements LogConsumer {
   }
 
   async start(handlers: LogConsumerHandlers): Promise<void> {
-    const { groupId, topics, untilReached = ask => ask(), stopAsked } = this.#deps
+    const { groupId, topics, repeatUntilAnswered = ask => ask(), stopAsked } = this.#deps
     if (this.#parts !== undefined) throw new Error(`consumer of group ${groupId} was started twice`)
     this.#parts = this.#build(handlers)
     const { consumer } = this.#parts
     stopAsked?.addEventListener('abort', () => this.#joined.reject(consumerStopped(groupId)))
     try {
-      await untilReached(async () => {
+      await repeatUntilAnswered(async () => {
         await consumer.connect()
         for (const topic of topics) await subscribe(consumer, topic)
       })

@@ -1,30 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
-import { flowLimits } from '../../../core/flow/limits.ts'
 import { heldBytes } from '../../../core/flow/prefetch-limits.ts'
 import type { LogConsumerHandlers, LogRecord } from '../../../core/ports.ts'
 import type { FetchedBatch } from '../kafkajs/private-api.ts'
 import { toLogRecord } from '../log/to-log-record.ts'
+import { defaultFetchSize } from './fetch-size.ts'
 import type { OwnedPartition } from './owned-partitions.ts'
-
-/** Size limits of one fetch, in bytes. kafkajs blocks the event loop while it decodes a fetch. */
-export interface FetchSize {
-  /**
-   * Maximum bytes of one partition (Kafka's `max.partition.fetch.bytes`). If a partition is paused
-   * during a fetch, these bytes must be fetched again later.
-   */
-  readonly perPartition: number
-  /** Kafka's `fetch.max.bytes`. */
-  readonly total: number
-}
-
-/** The fetch size for all topics except the retry topics. */
-export const defaultFetchSize: FetchSize = flowLimits.fetch.usual
-
-/**
- * The fetch size for retry topics: about 200 records per partition and 800 in total. It is small,
- * so that a backlog of due retries does not delay new events for long.
- */
-export const smallFetchSize: FetchSize = flowLimits.fetch.retries
 
 /**
  * Maximum records of a batch that are delivered in one iteration of the event loop. A compressed
@@ -39,7 +19,7 @@ const maxBytesPerTurn = defaultFetchSize.perPartition
 
 /**
  * Delivers a batch in parts, and advances the position. Ignores a batch whose fetch began above the
- * position, because the records between the two would be skipped.
+ * position, because the records from the position to the start of the fetch would be skipped.
  */
 export async function deliverBatch(
   batch: FetchedBatch,

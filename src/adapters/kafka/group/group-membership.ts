@@ -9,14 +9,13 @@ import {
   type AssignmentChange,
   assignmentChangeWithRetries,
   isContinuous,
-  joinOrRetry,
   type MemberGeneration,
   memberGenerationOf,
 } from './assignment-change.ts'
 import { excessPartitionsIn, type MemberState, type SubscriptionUserData } from './assignor.ts'
 import { BrokerFailover } from './broker-failover.ts'
+import { RebalanceFetcher } from './fetch-during-rebalance.ts'
 import { type LostPosition, positionAfterTruncation } from './lost-position.ts'
-import { OverdueHeartbeats } from './overdue-heartbeats.ts'
 import {
   groupByTopic,
   isBeforeBeginning,
@@ -27,10 +26,10 @@ import {
   toPosition,
   toTopicPartition,
 } from './owned-partitions.ts'
-import { RebalanceFetcher } from './rebalance-fetcher.ts'
+import { pauseUnreadable } from './pause-unreadable-partitions.ts'
 import { IncrementalRevocation } from './revocation.ts'
+import { OverdueHeartbeats } from './send-overdue-heartbeats.ts'
 import { SessionLease } from './session-lease.ts'
-import { pauseUnreadable } from './unreadable-partitions.ts'
 
 /*
  * The membership of one consumer in its group is a state machine. kafkajs calls this class (see
@@ -107,7 +106,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   #settled: ConsumerGroup | undefined
   #joining: Promise<void> | undefined
   #joins = 0
-  #last: MemberGeneration | undefined
+  #lastJoin: MemberGeneration | undefined
   /** The generation in which the owned partitions were assigned. */
   #assignedIn: MemberGeneration | undefined
   #isEnded = false
@@ -121,7 +120,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#revocation = new IncrementalRevocation({ owned, handlers, flush, clock })
     const groupIfOwning = (): ConsumerGroup | undefined => (owned.all().length > 0 ? this.#group : undefined)
     this.#overdueHeartbeats = new OverdueHeartbeats({ clock, lease: this.#lease, group: groupIfOwning })
-    // `RebalanceFetcher` sends a heartbeat only after a fetch.
+    // This function also notes a fetch, because `RebalanceFetcher` calls it only after a fetch.
     const heartbeat = (group: ConsumerGroup): Promise<void> => {
       this.#overdueHeartbeats.noteFetch()
       return this.#lease.heartbeat(group)
@@ -129,7 +128,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#rebalanceFetcher = new RebalanceFetcher({ clock, owned, deliver, fetch: fetchWithoutHooks, heartbeat })
   }
 
-  /** Whether no other member can own this member's partitions. */
+  /** Whether it is certain that this member still owns its partitions. */
   get holdsLease(): boolean {
     return this.#lease.isHeld
   }
@@ -141,7 +140,8 @@ export class GroupMembership implements GroupHooks, MemberState {
 
   /**
    * The group while this member may commit. `undefined` from the response to JoinGroup until the
-   * assignment is applied: the coordinator would accept commits for partitions of other members.
+   * assignment is applied: the coordinator would accept commits of this member even for partitions
+   * that another member now owns.
    */
   get committable(): ConsumerGroup | undefined {
     const group = this.#group
@@ -168,7 +168,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     const { owned, handlers } = this.#deps
     const lost = owned.all()
     this.#settled = undefined
-    this.#last = undefined
+    this.#lastJoin = undefined
     this.#assignedIn = undefined
     for (const partition of lost) owned.delete(partition)
     if (lost.length > 0) handlers.onRevoked(lost.map(toTopicPartition))
@@ -203,13 +203,13 @@ export class GroupMembership implements GroupHooks, MemberState {
    */
   subscriptionUserData(): SubscriptionUserData {
     const now = this.#group === undefined ? undefined : memberGenerationOf(this.#group)
-    if (now === undefined || !isContinuous(this.#last, now)) {
+    if (now === undefined || !isContinuous(this.#lastJoin, now)) {
       this.forget()
       return { generation: -1, owned: [] }
     }
     // `now` counts as the last join even if its SyncGroup fails: the group leader knows the
     // partitions of this member, and assigns them to no other member.
-    this.#last = now
+    this.#lastJoin = now
     return { generation: now.generation, owned: this.#deps.owned.all() }
   }
 
@@ -218,7 +218,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   async heartbeat(group: ConsumerGroup): Promise<void> {
-    // kafkajs calls this method only after a fetch or a batch.
+    // Each call notes a fetch, because kafkajs calls this method only after a fetch or a batch.
     this.#overdueHeartbeats.noteFetch()
     if (this.#joining !== undefined) return
     if (this.#revocation.needsRejoin) throw rejoinError()
@@ -246,8 +246,8 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * Moves a partition's position that is not in the log. Does nothing while the partition is
-   * revoked, because `#reassign` would let the service start new work.
+   * Moves the position of a partition after OFFSET_OUT_OF_RANGE. Does nothing while the partition
+   * is being revoked, because `#reassign` would let the service start new work.
    */
   async outOfRange(group: ConsumerGroup, { topic, partition }: TopicPartition): Promise<void> {
     const { owned, handlers, onPositionLost } = this.#deps
@@ -298,13 +298,13 @@ export class GroupMembership implements GroupHooks, MemberState {
     await joinOrRetry(join).finally(() => this.#rebalanceFetcher.stop())
     const { owned, clock, logger } = this.#deps
     const isEnded = (): boolean => this.#isEnded
-    const change = await assignmentChangeWithRetries(group, owned, this.#last, { clock, logger, isEnded })
+    const change = await assignmentChangeWithRetries(group, owned, this.#lastJoin, { clock, logger, isEnded })
     if (this.#isEnded) {
       await group.leave()
       throw consumerStopped(group.groupId)
     }
     this.#apply(group, change)
-    this.#last = this.#assignedIn = memberGenerationOf(group)
+    this.#lastJoin = this.#assignedIn = memberGenerationOf(group)
     this.#joins++
     this.#settled = group
     void this.#lease.renew(group).catch(() => undefined)
@@ -325,9 +325,21 @@ export class GroupMembership implements GroupHooks, MemberState {
     for (const partition of owned.all()) partition.isRevoking = false
     group.resume(groupByTopic(lost, ({ partition }) => partition))
     if (gained.length > 0) handlers.onAssigned(gained.map(toPosition))
-    // kafkajs did not get the pauses and resumes during the join, so all owned partitions are
-    // passed.
+    // kafkajs did not get the pauses and resumes during the join, so these functions pass all owned
+    // partitions to kafkajs.
     seekAndPause(group, owned.all())
     markPositionsKnown(group, owned.all())
+  }
+}
+
+/**
+ * Calls `join`. If the group has no coordinator, throws an error after which kafkajs joins again.
+ * After the original error, kafkajs would stop the consumer.
+ */
+async function joinOrRetry(join: () => Promise<void>): Promise<void> {
+  try {
+    await join()
+  } catch (error) {
+    throw (error as Error).name === 'KafkaJSGroupCoordinatorNotFound' ? rejoinError() : error
   }
 }

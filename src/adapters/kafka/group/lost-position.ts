@@ -21,8 +21,8 @@ export function nearestOffset(position: number, beginning: number, end: number):
 }
 
 /**
- * By how much the clock of a new leader may be behind that of the old leader, in milliseconds. With
- * a larger value, more records are repeated after a truncation.
+ * Maximum milliseconds by which the clock of a new leader may be behind that of the old leader.
+ * With a larger value, more records are repeated after a truncation.
  */
 const maxClockDifferenceMs = 60_000
 

@@ -84,8 +84,9 @@ export function seekAndPause(group: ConsumerGroup, all: readonly OwnedPartition[
 }
 
 /**
- * Gives kafkajs the positions of the partitions. Call it after each join: kafkajs then forgets the
- * committed offsets, and requesting them fails for all partitions if one has no leader.
+ * Gives kafkajs the positions of the partitions. Call it after each join, in which kafkajs forgets
+ * the committed offsets. Otherwise kafkajs would request them again, and this request fails for all
+ * partitions if one partition has no leader.
  */
 export function markPositionsKnown({ cluster, groupId }: ConsumerGroup, all: readonly OwnedPartition[]): void {
   for (const { topic, partition, next } of all)

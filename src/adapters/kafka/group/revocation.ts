@@ -21,11 +21,11 @@ interface Deps {
 }
 
 /**
- * Revokes the excess partitions of an assignment while all other partitions continue:
- * 1. Pause their fetches.
- * 2. Drain their work in progress, for up to 8 s.
- * 3. Commit their offsets and release them.
- * 4. Request a rejoin (`needsRejoin`), in which their next owners get them.
+ * Revokes the excess partitions of an assignment, while all other partitions continue:
+ * 1. Pause the fetches of the excess partitions.
+ * 2. Drain the work in progress of these partitions, for up to 8 s.
+ * 3. Commit the offsets and release the partitions.
+ * 4. Request a rejoin (`needsRejoin`), in which the next owners get the partitions.
  *
  * Any join cancels an unfinished revocation.
  */
@@ -52,8 +52,7 @@ export class IncrementalRevocation {
 
   /**
    * Starts to revoke the partitions `excess`. Call this method after every join, even with an empty
-   * `excess`: a service then resumes all other partitions, including those of a cancelled
-   * revocation.
+   * `excess`: `onRevoking` makes the service resume the partitions whose revocation was cancelled.
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps

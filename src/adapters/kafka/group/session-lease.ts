@@ -12,8 +12,8 @@ const leaseMs = 5_000
 
 /**
  * A member holds the lease for 5 s after a confirmed heartbeat. Without the lease, the member must
- * not start work: another may own its partitions. The lease begins when the heartbeat is sent: a
- * frozen process reads responses late.
+ * not start work, because another member may own its partitions. The 5 s begin when the heartbeat
+ * is sent, because a frozen process reads the response late.
  */
 export class SessionLease {
   readonly #clock: Clock
@@ -33,8 +33,8 @@ export class SessionLease {
   }
 
   /**
-   * Milliseconds since the last confirmed heartbeat was sent. `Infinity` without one, and after
-   * UNKNOWN_MEMBER_ID.
+   * Milliseconds since the last confirmed heartbeat was sent. `Infinity` before the first confirmed
+   * heartbeat, and after UNKNOWN_MEMBER_ID.
    */
   get ageMs(): number {
     return this.#clock.boottime() - this.#confirmedAt

@@ -128,7 +128,7 @@ export function connectionOf({ brokers, clientId, tls, sasl }: Settings['kafka']
   }
 }
 
-/** kafkajs's `logLevel.ERROR`, so that this file does not load kafkajs. */
+/** The value of kafkajs's `logLevel.ERROR`. An import of this enum would load kafkajs. */
 const errorLevel = 1
 /** Minimum milliseconds between two equal warnings. kafkajs may repeat one many times a second. */
 const repeatAfterMs = 10_000

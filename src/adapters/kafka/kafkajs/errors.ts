@@ -27,7 +27,7 @@ export function consumerStopped(groupId: string): KafkaError {
 
 /** Creates the error that a broker would return for a record that is too large. */
 export function recordTooLarge(topic: string, bytes: number, maxBytes: number): KafkaError {
-  const line = `record for topic ${topic} has up to ${bytes} bytes; Hookline writes records of at most ${maxBytes} bytes`
+  const line = `the record for topic ${topic} may be too large: it has up to ${bytes} bytes, but Hookline writes records of at most ${maxBytes} bytes`
   return new KafkaError(line, { code: 'MESSAGE_TOO_LARGE', retriable: false })
 }
 
@@ -86,7 +86,7 @@ export const coordinatorErrors: ReadonlySet<string> = new Set([
 ])
 
 /** The names and types of errors during a broker failover. */
-const outOfReach: ReadonlySet<string> = new Set([
+const brokerUnavailableErrors: ReadonlySet<string> = new Set([
   'KafkaJSConnectionError',
   'KafkaJSConnectionClosedError',
   'KafkaJSRequestTimeoutError',
@@ -104,7 +104,7 @@ const outOfReach: ReadonlySet<string> = new Set([
 /** Whether a broker was unavailable for a request. A retry with fresh metadata may succeed. */
 export function isBrokerUnavailable(thrown: unknown): boolean {
   const { type, name = '' } = rootOf(thrown)
-  return outOfReach.has(type ?? name)
+  return brokerUnavailableErrors.has(type ?? name)
 }
 
 /** Finds the original error. kafkajs wraps it in errors of its retries, and in lists of errors. */

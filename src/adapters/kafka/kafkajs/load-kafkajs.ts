@@ -1,11 +1,11 @@
 import type * as Kafkajs from 'kafkajs'
 import { registerCodecs } from './compression-codecs.ts'
 import { KafkaError } from './errors.ts'
-import { patchBootstrapAddresses } from './patch-bootstrap-addresses.ts'
 import { patchConnections } from './patch-connections.ts'
 import { patchConsumerGroup } from './patch-consumer-group.ts'
 import { patchFetchErrors } from './patch-fetch-errors.ts'
 import { patchFetchedBatches } from './patch-fetched-batches.ts'
+import { patchIpv6BootstrapAddresses } from './patch-ipv6-bootstrap-addresses.ts'
 import { patchLeaderLookup } from './patch-leader-lookup.ts'
 import { patchMetadata } from './patch-metadata.ts'
 import { patchRecordDecoder } from './patch-record-decoder.ts'
@@ -22,7 +22,7 @@ const patches = [
   patchRecordEncoder,
   patchRecordDecoder,
   patchConnections,
-  patchBootstrapAddresses,
+  patchIpv6BootstrapAddresses,
   patchFetchErrors,
   patchFetchedBatches,
   patchMetadata,
@@ -47,8 +47,8 @@ type Library = Pick<
 let library: Library | undefined
 
 /**
- * Loads a private, patched instance of kafkajs. The instance of an application with Hookline's
- * client library stays unpatched.
+ * Loads a private, patched instance of kafkajs. If an application uses Hookline's client library
+ * and kafkajs, the application's own instance of kafkajs stays unpatched.
  * @throws KafkaError `LIBRARY_VERSION` for another version
  */
 export function loadKafkajs(): Library {

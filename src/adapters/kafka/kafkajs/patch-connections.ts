@@ -92,10 +92,10 @@ function patchJoinConnection(): void {
 }
 
 /**
- * Defect: concurrent requests without a connection open one each (network/connectionPool.js:52),
- * and all but one are never closed.
+ * Defect: if a broker is not connected, each concurrent request opens a connection
+ * (network/connectionPool.js:52). All but one of these connections are never closed.
  * Patch: the requests wait for the same connection.
- * Remove when: kafkajs opens one connection for them.
+ * Remove when: kafkajs opens only one connection for concurrent requests.
  */
 function patchConcurrentConnects(): void {
   const { prototype } = internal<{ prototype: ConnectionPool }>(poolFile)
@@ -162,13 +162,13 @@ const startedAt = new WeakMap<RequestQueue, number>()
 /**
  * Defects:
  * - kafkajs's request timeout begins when a request is sent (network/requestQueue/index.js:93), but
- *   a broker handles requests one after the other. The last one can time out, and is then sent and
- *   stored twice.
+ *   a broker handles requests one after the other. The last request can time out, and is then sent
+ *   and stored twice.
  * - The timeout is measured with the wall clock.
  * - The interval that checks the timeouts (line 91) keeps the process alive.
  * Patch: starts the timeout at the response to the previous request, with a monotonic clock and an
  * unreferenced interval.
- * Remove when: kafkajs does all three.
+ * Remove when: kafkajs has none of these three defects.
  */
 function patchRequestTimeout(): void {
   const { prototype } = internal<{ prototype: RequestQueue }>('network/requestQueue')
@@ -213,8 +213,9 @@ const lengthBytes = 4
 /**
  * Defect: a reconnect keeps the partly received response of the old socket
  * (network/connection.js:87, 166), so the bytes of the new socket are misread.
- * Patch: `connect` resets these fields, and ignores later data and errors of the old socket.
- * Remove when: kafkajs resets these fields in `connect`.
+ * Patch: `connect` discards the partly received response, and ignores later data and errors of the
+ * old socket.
+ * Remove when: kafkajs discards the partly received response in `connect`.
  */
 function patchReconnect(): void {
   const { prototype } = internal<{ prototype: Connection }>('network/connection')
@@ -247,7 +248,7 @@ function detachSocket(socket: Socket, isSettled: boolean): void {
 }
 
 /** The errors of a new connection that is closed before its first response, or gets no response. */
-const withoutFirstResponse: ReadonlySet<string> = new Set([
+const noFirstResponseErrors: ReadonlySet<string> = new Set([
   'KafkaJSConnectionClosedError',
   'KafkaJSRequestTimeoutError',
 ])
@@ -268,7 +269,7 @@ function patchFailedConnect(): void {
     try {
       await connect.call(this)
     } catch (error) {
-      if (!(error instanceof Error) || !withoutFirstResponse.has(error.name)) throw error
+      if (!(error instanceof Error) || !noFirstResponseErrors.has(error.name)) throw error
       const facts = { broker: this.brokerAddress, code: errorCodeOf(error) }
       throw new KafkaJSConnectionError(`Connection error: ${error.message}`, facts)
     }

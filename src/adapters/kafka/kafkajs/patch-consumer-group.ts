@@ -110,7 +110,7 @@ function hasRecords({ rawMessages }: FetchedBatch): boolean {
  * of aborted transactions. Otherwise their offsets would never be committed.
  */
 function neverEmpty(batch: FetchedBatch): FetchedBatch {
-  batch.isEmpty = no
+  batch.isEmpty = alwaysFalse
   return batch
 }
 
@@ -118,7 +118,7 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
  * The method `isEmpty`, shared by all batches. A separate function per batch would cost memory
  * (docs/decisions/0043, rule 10).
  */
-const no = (): boolean => false
+const alwaysFalse = (): boolean => false
 
 /**
  * The last assignment of each consumer. The key is the coordinator object, of which each consumer
@@ -173,11 +173,11 @@ interface OffsetManager {
 }
 
 /**
- * Defect: kafkajs resolves the offset of a batch even after its partition was revoked. Without
- * another partition of the topic, a `TypeError` (consumer/offsetManager/index.js:106) ends the
- * consumer.
+ * Defect: kafkajs resolves the offset of a batch even after its partition was revoked. If the
+ * consumer has no other partition of the topic, a `TypeError` (consumer/offsetManager/index.js:106)
+ * ends the consumer.
  * Patch: ignores offsets of partitions that are not assigned.
- * Remove when: kafkajs ignores them.
+ * Remove when: kafkajs ignores these offsets.
  */
 function patchLateBatch(): void {
   const { prototype } = internal<{ prototype: OffsetManager }>('consumer/offsetManager')

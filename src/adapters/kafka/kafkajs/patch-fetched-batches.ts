@@ -31,7 +31,7 @@ interface DecodedBatch extends BatchContext {
 }
 
 /** The byte offset of each field in a record batch (magic 2). */
-const at = {
+const fieldOffset = {
   firstOffset: 0,
   length: 8,
   leaderEpoch: 12,
@@ -47,7 +47,7 @@ const at = {
   records: 61,
 }
 /** The bytes that the length field excludes: the first offset and the length field. */
-const uncounted = 12
+const uncountedBytes = 12
 const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
 /**
  * The maximum number of records in a batch, and in all batches of a response together. A batch of
@@ -74,7 +74,7 @@ const keptBytes = 64 * 1024
  */
 async function decodeBatch(decoder: Decoder): Promise<DecodedBatch> {
   const { buffer, offset: start } = decoder
-  const end = start + uncounted + buffer.readInt32BE(start + at.length)
+  const end = start + uncountedBytes + buffer.readInt32BE(start + fieldOffset.length)
   decoder.offset = end
   if (end > buffer.length)
     throw partial(`the response has only ${buffer.length - start} of the ${end - start} bytes of a batch`)
@@ -92,10 +92,10 @@ async function readRecords(
   batch: Buffer,
   context: Context,
 ): Promise<Pick<DecodedBatch, 'records' | 'decompressedBytes'>> {
-  const count = batch.readInt32BE(at.recordCount)
+  const count = batch.readInt32BE(fieldOffset.recordCount)
   if (count <= 0) return { records: [], decompressedBytes: 0 }
-  const packed = batch.subarray(at.records)
-  const compression = batch.readInt16BE(at.attributes) & flags.compression
+  const packed = batch.subarray(fieldOffset.records)
+  const compression = batch.readInt16BE(fieldOffset.attributes) & flags.compression
   try {
     if (count > maxRecords) throw new Error(`it has ${count} records, more than ${maxRecords}`)
     const bytes = compression === 0 ? packed : await decompress(compression, packed)
@@ -107,20 +107,20 @@ async function readRecords(
 
 /** Reads the header of a batch into all fields of kafkajs's `batchContext`. */
 function contextOf(batch: Buffer): Context {
-  const attributes = batch.readInt16BE(at.attributes)
+  const attributes = batch.readInt16BE(fieldOffset.attributes)
   return {
-    firstOffset: String(batch.readBigInt64BE(at.firstOffset)),
-    firstTimestamp: String(batch.readBigInt64BE(at.firstTimestamp)),
-    partitionLeaderEpoch: batch.readInt32BE(at.leaderEpoch),
+    firstOffset: String(batch.readBigInt64BE(fieldOffset.firstOffset)),
+    firstTimestamp: String(batch.readBigInt64BE(fieldOffset.firstTimestamp)),
+    partitionLeaderEpoch: batch.readInt32BE(fieldOffset.leaderEpoch),
     inTransaction: (attributes & flags.transactional) > 0,
     isControlBatch: (attributes & flags.control) > 0,
-    lastOffsetDelta: batch.readInt32BE(at.lastOffsetDelta),
-    producerId: String(batch.readBigInt64BE(at.producerId)),
-    producerEpoch: batch.readInt16BE(at.producerEpoch),
-    firstSequence: batch.readInt32BE(at.firstSequence),
-    maxTimestamp: String(batch.readBigInt64BE(at.maxTimestamp)),
+    lastOffsetDelta: batch.readInt32BE(fieldOffset.lastOffsetDelta),
+    producerId: String(batch.readBigInt64BE(fieldOffset.producerId)),
+    producerEpoch: batch.readInt16BE(fieldOffset.producerEpoch),
+    firstSequence: batch.readInt32BE(fieldOffset.firstSequence),
+    maxTimestamp: String(batch.readBigInt64BE(fieldOffset.maxTimestamp)),
     timestampType: (attributes & flags.logAppendTime) > 0 ? 1 : 0,
-    magicByte: batch.readInt8(at.magic),
+    magicByte: batch.readInt8(fieldOffset.magic),
   } as Context
 }
 
@@ -130,7 +130,7 @@ function recordsIn(bytes: Buffer, count: number, context: Context): DecodedRecor
   const records: DecodedRecord[] = []
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
-  // The broker has verified the batch, so here the decompression was wrong.
+  // If the lengths differ, the decompression was wrong, because the broker has verified the batch.
   if (reader.offset !== bytes.length)
     throw new Error(`its records end at byte ${reader.offset}, but it has ${bytes.length} bytes`)
   return records
@@ -166,8 +166,8 @@ function unreadable(packed: Buffer, context: Context, { message }: Error): Decod
 const commitMarker = Buffer.from([0, 0, 0, 1])
 
 /**
- * Creates a control record at the last offset of a batch. As a commit marker outside of any
- * transaction, it ends no transaction.
+ * Creates a control record at the last offset of a batch. It is a commit marker that belongs to no
+ * transaction, so it has no effect except its offset.
  */
 function controlRecord(context: Context, offset: string): DecodedRecord {
   return {

@@ -68,8 +68,8 @@ function withKnownPartitions(found: Metadata, known: Metadata | null): Metadata 
 }
 
 /**
- * Makes two methods reject again with the errors that `patchMetadataErrors` hides, but only for the
- * requested or newly added topics.
+ * Makes `metadata` and `addMultipleTargetTopics` reject with the errors that `patchMetadataErrors`
+ * hides, but only for the requested or newly added topics.
  * Remove when: `patchMetadataErrors` is removed.
  */
 function rejectErrorsOfNamedTopics(): void {

@@ -12,8 +12,8 @@ export interface DecodedRecord {
   readonly key: Buffer | null
   readonly value: Buffer | null
   /**
-   * The values are bytes, or text after a call of `readHeadersAsText`. Headers of a record above
-   * `maxTextBytes` in total stay bytes.
+   * The values are bytes, or text after a call of `readHeadersAsText`. If all headers of a record
+   * together exceed `maxTextBytes`, their values stay bytes.
    */
   readonly headers: Readonly<Record<string, Header | Header[]>> | HeaderTexts
   readonly isControlRecord: boolean
@@ -27,7 +27,7 @@ export interface BatchContext {
   readonly maxTimestamp?: string
   readonly magicByte: number
   readonly isControlBatch?: boolean
-  /** 1 (LogAppendTime): all records of the batch have `maxTimestamp`. */
+  /** If it is 1 (LogAppendTime), the timestamp of all records of the batch is `maxTimestamp`. */
   readonly timestampType?: number
 }
 
@@ -44,7 +44,8 @@ let isTextRequested = false
 /**
  * Defects (protocol/recordBatch/record/v0/decoder.js:45):
  * - kafkajs decodes slowly: a retry record takes 6.8 µs, with this decoder 1.8 µs.
- * - The value of a header with the name of a property of `Object.prototype` includes this property.
+ * - If a header has the name of a property of `Object.prototype`, for example `toString`, kafkajs
+ *   adds this property to the value of the header.
  * Patch: replaces the decoder.
  * Remove when: kafkajs decodes a retry record in about the same time (docs/decisions/0043, rule
  * 12).
@@ -101,7 +102,7 @@ function readHeaders(cursor: Cursor): DecodedRecord['headers'] {
 function readTexts(cursor: Cursor): HeaderTexts {
   const count = cursor.varint()
   if (count === 0) return {}
-  const rest = cursor.plainRest()
+  const rest = cursor.unreadSingleByteText()
   const texts: Record<string, string> = {}
   for (let header = 0; header < count; header++) setOwnProperty(texts, cursor.name(), cursor.text(rest))
   return texts
@@ -113,10 +114,10 @@ function sum(first: string, delta: number): string {
   return Number.isSafeInteger(total) ? String(total) : String(BigInt(first) + BigInt(delta))
 }
 
-/** The rest of a record as text in which each character is one byte. */
-interface PlainText {
+/** The bytes of a record after its header count, as text. Each character takes one byte. */
+interface SingleByteText {
   readonly text: string
-  /** The byte offset at which the text begins. */
+  /** The byte offset in the record at which the text begins. */
   readonly from: number
 }
 
@@ -136,7 +137,7 @@ class Cursor {
     return ((this.#from[this.#at++] as number) << 24) >> 24
   }
 
-  /** Reads a signed varint (zigzag) that is exact as a double. */
+  /** Reads a signed varint (zigzag). A double must be able to represent the value exactly. */
   varint(): number {
     let byte = this.#from[this.#at++] as number
     if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1)
@@ -154,8 +155,8 @@ class Cursor {
     return knownName(this.#from, this.#at - length, this.#at)
   }
 
-  /** The rest of the record as text; `undefined` when a character takes several bytes. */
-  plainRest(): PlainText | undefined {
+  /** The unread bytes of the record as text; `undefined` if a character has several bytes. */
+  unreadSingleByteText(): SingleByteText | undefined {
     const from = this.#at
     const text = this.#from.toString('utf8', from)
     return text.length === this.#from.length - from ? { text, from } : undefined
@@ -165,14 +166,14 @@ class Cursor {
    * Reads a length and a text; null becomes ''. A slice of `rest` takes a fifth of the time of
    * decoding bytes.
    */
-  text(rest: PlainText | undefined): string {
+  text(rest: SingleByteText | undefined): string {
     const length = Math.max(0, this.varint())
     this.#at += length
     if (rest === undefined) return this.#from.toString('utf8', this.#at - length, this.#at)
     return rest.text.slice(this.#at - length - rest.from, this.#at - rest.from)
   }
 
-  /** Reads a length and returns a view of these bytes; null for a negative length. */
+  /** Reads a length and returns a view of the bytes that follow; null for a negative length. */
   bytes(): Buffer | null {
     const length = this.varint()
     if (length < 0) return null
@@ -207,8 +208,8 @@ export function knownName(from: Buffer, start: number, end: number): string {
 }
 
 /**
- * Returns the slot of a header name in the cache. The length and three bytes distinguish Hookline's
- * names, in a third of the time of a hash of all bytes.
+ * Returns the slot of a header name in the cache. It uses only the length and three bytes, which
+ * distinguish Hookline's header names. A hash of all bytes would take three times as long.
  */
 export function slotOf(from: Buffer, start: number, end: number): number {
   const middle = (start + end) >>> 1

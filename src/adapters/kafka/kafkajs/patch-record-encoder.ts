@@ -61,7 +61,7 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
   end = writeBytes(value, end)
   end = writeVarint(inHeaders.length / 2, end)
   for (const bytes of inHeaders) end = writeBytes(bytes, end)
-  // The size of the length field depends on the length of the rest, so it is written last.
+  // The length field is written last, because its size depends on the length of the other fields.
   const length = end - maxVarintBytes
   const start = maxVarintBytes - sizeOfVarint(length)
   writeVarint(length, start)

@@ -4,7 +4,7 @@ import type { UnreadBatch } from '../../../core/ports.ts'
 
 /*
  * This file has the types of kafkajs's private code for exactly one version of kafkajs;
- * `load-kafkajs.ts` rejects all others. kafkajs represents offsets as decimal strings.
+ * `load-kafkajs.ts` rejects all other versions. kafkajs represents offsets as decimal strings.
  */
 
 export interface TopicPartitions<Partition = { readonly partition: number }> {
@@ -27,7 +27,7 @@ export interface FetchedMessage {
 export interface FetchedPartition {
   readonly partition: number
   readonly highWatermark: string
-  /** The first offset of the oldest open transaction, or the high watermark without one. */
+  /** The first offset of the oldest open transaction; without an open one, the high watermark. */
   readonly lastStableOffset: string
   abortedTransactions?: readonly { readonly producerId: string; readonly firstOffset: string }[]
   messages: FetchedMessage[]
@@ -119,7 +119,7 @@ export interface FetchedBatch {
   readonly highWatermark: string
   /** The records from `fetchedOffset` on, without aborted transactions and control records. */
   readonly messages: readonly FetchedMessage[]
-  /** As `messages`, with control records and records below `fetchedOffset`. */
+  /** Like `messages`, but also with control records and records below `fetchedOffset`. */
   readonly rawMessages: readonly FetchedMessage[]
   lastOffset(): string
   isEmpty(): boolean
@@ -230,8 +230,8 @@ function removeFromCache(): readonly (readonly [string, NodeModule])[] {
 }
 
 /**
- * Makes the modules that a kafkajs module loads later private too: kafkajs loads the code of a
- * request each time it sends the request.
+ * Makes a private module load other kafkajs modules as private ones, even after its own load:
+ * kafkajs loads the code of a request each time it sends the request.
  */
 function keepPrivate(module: NodeModule): void {
   const local = createRequire(module.filename)

@@ -61,11 +61,11 @@ const requests = [
 export function createClusterProbe(settings: Settings['kafka'], { logger }: { readonly logger: Logger }): ClusterProbe {
   const clientOf = (brokers: readonly string[]) => createKafka({ ...settings, brokers }, logger, { retries: 0 })
 
-  async function connected<T>(address: string, ask: (cluster: Cluster, broker: Broker) => Promise<T>): Promise<T> {
+  async function withConnection<T>(address: string, use: (cluster: Cluster, broker: Broker) => Promise<T>): Promise<T> {
     const cluster = createClusterClient(clientOf([address]))
     try {
       await cluster.connect()
-      return await ask(cluster, cluster.brokerPool.seedBroker)
+      return await use(cluster, cluster.brokerPool.seedBroker)
     } catch (error) {
       throw toKafkaError('cannot be used', error)
     } finally {
@@ -74,14 +74,14 @@ export function createClusterProbe(settings: Settings['kafka'], { logger }: { re
   }
 
   return {
-    connect: address => connected(address, async (_, { versions }) => ({ unsupported: unsupportedOf(versions) })),
+    connect: address => withConnection(address, async (_, { versions }) => ({ unsupported: unsupportedOf(versions) })),
     advertisedListeners: address =>
-      connected(address, async (_, broker) => {
+      withConnection(address, async (_, broker) => {
         const { brokers } = await broker.metadata([])
         return brokers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
       }),
     deniedAccess: (address, needed) =>
-      connected(address, async (_, broker) => {
+      withConnection(address, async (_, broker) => {
         const answers = await Promise.all(needed.map(access => isRefused(broker, access)))
         return new Set(needed.filter((_access, index) => answers[index]))
       }),
@@ -119,13 +119,17 @@ async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean>
   } catch (error) {
     const code = errorCodeOf(error)
     if (code === 'TOPIC_AUTHORIZATION_FAILED' || code === 'GROUP_AUTHORIZATION_FAILED') return true
-    if (expected.has(code)) return false
+    if (authorizedErrorCodes.has(code)) return false
     throw error
   }
 }
 
-/** The error codes of requests for which the client has permission. */
-const expected: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'UNKNOWN_MEMBER_ID', ...coordinatorErrors])
+/** The error codes that a broker returns only to a client that has the permission. */
+const authorizedErrorCodes: ReadonlySet<string> = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'UNKNOWN_MEMBER_ID',
+  ...coordinatorErrors,
+])
 
 function ask(broker: Broker, to: Access['to'], name: string): Promise<unknown> {
   switch (to) {

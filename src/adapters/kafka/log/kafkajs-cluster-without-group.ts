@@ -1,6 +1,3 @@
-import type { Clock } from '../../../core/ports.ts'
-import { sleep } from '../../../core/sleep-and-yield.ts'
-import type { DurationMs } from '../../../core/time.ts'
 import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
@@ -49,18 +46,3 @@ export async function connectAndListPartitions(cluster: Cluster, topic: string):
 /** The node id of a partition's leader in the cached metadata; -1 when it is unknown. */
 export const leaderOf = (cluster: Cluster, topic: string, partition: number): number =>
   cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition)?.leader ?? -1
-
-/** Waits and then refreshes the metadata, before the retry of a failed request. */
-export async function refreshMetadataAfter(clock: Clock, cluster: Cluster, delay: DurationMs): Promise<void> {
-  await sleep(clock, delay)
-  await cluster.refreshMetadata().catch(() => undefined)
-}
-
-/**
- * As `Promise.all`, but rejects only after all promises have settled. After a rejection, the caller
- * disconnects, and a request in progress would open a new connection.
- */
-export async function rejectAfterAllSettled<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
-  await Promise.allSettled(asked)
-  return Promise.all(asked)
-}

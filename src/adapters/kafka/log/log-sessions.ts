@@ -4,14 +4,10 @@ import { durationMs, type EpochMs } from '../../../core/time.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
 import { KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
+import { refreshMetadataAfter } from '../kafkajs/refresh-metadata-after-delay.ts'
 import { fetchFrom } from './fetch-from-broker.ts'
-import {
-  connectAndListPartitions,
-  createClusterClient,
-  leaderOf,
-  refreshMetadataAfter,
-  rejectAfterAllSettled,
-} from './kafkajs-cluster-without-group.ts'
+import { connectAndListPartitions, createClusterClient, leaderOf } from './kafkajs-cluster-without-group.ts'
+import { rejectAfterAllSettled } from './reject-after-all-settled.ts'
 import { toLogRecordView } from './to-log-record.ts'
 
 interface Deps {

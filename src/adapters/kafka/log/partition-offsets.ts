@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../core/time.ts'
 import { toKafkaError } from '../kafkajs/errors.ts'
 import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
-import { rejectAfterAllSettled } from './kafkajs-cluster-without-group.ts'
+import { rejectAfterAllSettled } from './reject-after-all-settled.ts'
 
 export interface OffsetRange extends TopicPartition {
   readonly beginning: number

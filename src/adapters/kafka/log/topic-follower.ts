@@ -249,8 +249,8 @@ export class FollowedPartition {
   /** All records that were acknowledged before this time are read. */
   asOf = Number.NEGATIVE_INFINITY
   /**
-   * The end of the log at an earlier fetch (`at`). When the follower reaches it, `asOf` advances.
-   * The follower might never reach the current end while producers append.
+   * The end of the log at the time `at` of an earlier fetch. When the follower reaches this end,
+   * `asOf` advances. While producers append, the follower might never reach the current end.
    */
   #goal: { readonly end: number; readonly at: number } | undefined
 

@@ -1,19 +1,22 @@
-import { partitionFor } from '../../../core/message/event.ts'
-import type { OffsetsByTime } from '../../../core/offsets-by-time.ts'
-import type { Clock, Logger, PartitionReader, Portion, TopicPartition, TopicReader } from '../../../core/ports.ts'
+import { partitionFor } from '../../../core/message/partition-for-key.ts'
+import type {
+  Clock,
+  Logger,
+  OffsetsByTime,
+  PartitionReader,
+  Portion,
+  TopicPartition,
+  TopicReader,
+} from '../../../core/ports.ts'
 import type { EpochMs } from '../../../core/time.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster, FetchedMessage } from '../kafkajs/private-api.ts'
+import { refreshMetadataAfter } from '../kafkajs/refresh-metadata-after-delay.ts'
 import { type Fetched, fetchFrom, maxRetries, retryDelay } from './fetch-from-broker.ts'
-import {
-  connectAndListPartitions,
-  createClusterClient,
-  leaderOf,
-  refreshMetadataAfter,
-  rejectAfterAllSettled,
-} from './kafkajs-cluster-without-group.ts'
+import { connectAndListPartitions, createClusterClient, leaderOf } from './kafkajs-cluster-without-group.ts'
 import { fetchOffsetRange, fetchOffsetSince, type OffsetRange } from './partition-offsets.ts'
+import { rejectAfterAllSettled } from './reject-after-all-settled.ts'
 import { toLogRecord, toLogRecordView } from './to-log-record.ts'
 
 export interface ReaderDeps {
@@ -30,7 +33,7 @@ const maxWaitMs = 250
 const partitionBytes = 4 * 1024 * 1024
 
 interface Reading extends OffsetRange {
-  readonly isEnough?: (() => boolean) | undefined
+  readonly mustStop?: (() => boolean) | undefined
   readonly onRemoved?: Portion['onRemoved']
   readonly maxBytes?: number
 }
@@ -42,22 +45,22 @@ type OnMessage = (message: FetchedMessage) => void | Promise<void>
  * @throws KafkaErrors, and the errors of `onRecord`
  */
 export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & OffsetsByTime {
-  /** Connects, calls `ask` with the partitions of the topic, and disconnects. */
-  async function connected<T>(
+  /** Connects, calls `use` with the partitions of the topic, and disconnects. */
+  async function withConnection<T>(
     topic: string,
-    ask: (cluster: Cluster, all: readonly number[]) => Promise<T>,
+    use: (cluster: Cluster, all: readonly number[]) => Promise<T>,
   ): Promise<T> {
     const cluster = createClusterClient(deps.kafka)
     try {
-      return await ask(cluster, await connectAndListPartitions(cluster, topic))
+      return await use(cluster, await connectAndListPartitions(cluster, topic))
     } finally {
       await cluster.disconnect()
     }
   }
 
   return {
-    readToEnd: (topic, onRecord, { key, since, from = [], to, isEnough, onRemoved } = {}) =>
-      connected(topic, async (cluster, partitions) => {
+    readToEnd: (topic, onRecord, { key, since, from = [], to, mustStop, onRemoved } = {}) =>
+      withConnection(topic, async (cluster, partitions) => {
         const only = key && partitionFor(key, partitions.length)
         const wanted = partitions.filter(partition => only === undefined || partition === only)
         const ranges = await rejectAfterAllSettled(
@@ -69,17 +72,17 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
           const beginning = Math.max(range.beginning, first)
           // A partition that is missing in `to` is newer than `to`, and is not read.
           const end = to === undefined ? range.end : Math.min(range.end, to[range.partition] ?? 0)
-          // With `since`, reading begins at the first record since that time, so earlier records
-          // may still exist.
+          // With `since`, `onRemoved` is not called: the log may still have the records before
+          // `beginning`.
           if (since === undefined && first < Math.min(beginning, end)) onRemoved?.(range.partition, beginning)
-          count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough, onRemoved }, message =>
+          count += await readPartition(deps, cluster, { ...range, beginning, end, mustStop, onRemoved }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
           )
         }
         return count
       }),
     readPartition: (of, onRecord, from = 0) =>
-      connected(of.topic, async cluster => {
+      withConnection(of.topic, async cluster => {
         const range = await rangeFound(deps, cluster, of)
         const beginning = Math.max(range.beginning, from)
         return readPartition(deps, cluster, { ...range, beginning, maxBytes: partitionBytes }, message =>
@@ -87,7 +90,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
         )
       }),
     spans: (topic, { since, until } = {}) =>
-      connected(topic, (cluster, partitions) =>
+      withConnection(topic, (cluster, partitions) =>
         rejectAfterAllSettled(
           partitions
             .toSorted((a, b) => a - b)
@@ -100,7 +103,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
             }),
         ),
       ),
-    endOf: of => connected(of.topic, async cluster => (await rangeFound(deps, cluster, of)).end),
+    endOf: of => withConnection(of.topic, async cluster => (await rangeFound(deps, cluster, of)).end),
   }
 }
 
@@ -137,16 +140,16 @@ async function readPartition(
   range: Reading,
   onMessage: OnMessage,
 ): Promise<number> {
-  const { end, isEnough = () => false } = range
+  const { end, mustStop = () => false } = range
   let position = range.beginning
   let count = 0
   let attempt = 0
-  while (position < end && !isEnough()) {
+  while (position < end && !mustStop()) {
     const { records, next } = await fetchOrWait(deps, cluster, range, position, attempt)
     attempt = next > position ? 0 : attempt + 1
     position = next
     for (const message of records) {
-      if (Number(message.offset) >= end || isEnough()) break
+      if (Number(message.offset) >= end || mustStop()) break
       const handled = onMessage(message)
       // Most handlers return `undefined`. An `await` for each record would double the CPU time.
       if (handled !== undefined) await handled

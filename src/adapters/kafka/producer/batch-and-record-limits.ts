@@ -26,7 +26,7 @@ export function recordBytes({ key, value, headers }: OutgoingRecord): number {
   return bytes
 }
 
-/** The number of queued records for the next batch: as many as fit, but at least one. */
+/** The number of queued records for the next batch: as many as `batchLimits` allow, at least 1. */
 export function nextBatchLength(queue: readonly { readonly bytes: number }[]): number {
   let bytes = 0
   for (const [index, record] of queue.entries()) {

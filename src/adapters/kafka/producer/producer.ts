@@ -1,12 +1,12 @@
 import type { Message, Producer } from 'kafkajs'
-import { flowLimits } from '../../../core/flow/limits.ts'
-import { partitionFor } from '../../../core/message/event.ts'
+import { flowLimits } from '../../../core/flow/flow-control-constants.ts'
+import { partitionFor } from '../../../core/message/partition-for-key.ts'
 import type { Cancel, Clock, Logger, LogProducer, OnAck, OutgoingRecord } from '../../../core/ports.ts'
 import { type KafkaClient, metadataMaxAgeMs, producerRetry } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, recordTooLarge, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
-import { partitionCount } from '../log/topic-admin-and-committed-offsets.ts'
+import { partitionCount } from '../log/topic-admin.ts'
 import {
   batchLimits,
   maxRecordBytes,
@@ -14,8 +14,9 @@ import {
   recordBytes,
   shouldSplitBatch,
 } from './batch-and-record-limits.ts'
+import { type BrokerClockReading, brokerClockReading } from './broker-clock-reading.ts'
 import { FlushBarrier } from './flush-barrier.ts'
-import { type BrokerClockReading, brokerClockReading, type StoredBatch, storedBatchOf } from './produce-response.ts'
+import { type StoredBatch, storedBatchOf } from './produce-response.ts'
 
 export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
 
@@ -33,7 +34,7 @@ export interface ProducerDeps {
   readonly onAppended?: (reading: BrokerClockReading) => void
 }
 
-/** How long a record waits for others to share its batch, as Kafka's `linger.ms`. */
+/** How long a record waits for other records to join its batch, as Kafka's `linger.ms`. */
 const { linger } = flowLimits.append
 /**
  * How long the leader may wait for its followers to replicate a batch. It is below the request
@@ -58,7 +59,7 @@ interface PartitionQueue {
 
 interface Topic {
   readonly name: string
-  /** `undefined` until it is looked up. */
+  /** The number of partitions; `undefined` until it is looked up. */
   partitions: number | undefined
   unpartitioned: Queued[]
   readonly queues: Map<number, PartitionQueue>

@@ -13,18 +13,18 @@ const nameOption = [
 ] as const
 
 const syncDescription = [
-  'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, Hookline removes the users who are not in the list from the audience or trait. With --partial, Hookline changes only the users in the list. Each destination of the audience then gets only the values that it has not acknowledged yet.',
+  'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, the sync is a full sync: Hookline also removes users from the audience or trait if they are not in the list. With --partial, Hookline changes only the users in the list. Hookline then sends to each destination only the memberships or trait values that the destination has not acknowledged yet.',
   'Each line of the list is a user id as plain text, a user id as a JSON string or number, or a JSON object with "userId" and "value". If the first line that is not blank has a column "userId", the list is CSV; the values are then in a column "value". The list may be compressed with gzip. Memory use does not depend on the length of the list.',
   'In the list of an audience, the value false removes the user; a line without a value adds the user. In the list of a computed trait, each line needs a value, and a CSV list needs the column "value"; the value null (in CSV: an empty field) removes the user.',
-  'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point. It does not remove the users who are not in these lines. Sync the whole list again.\n\nIf a program pipes the list to stdin and fails before the end, Hookline cannot detect that the list is incomplete. Hookline then removes the users whom the program did not write. To avoid this, write the list to a file first.',
+  'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point. It does not remove the users who are not in these lines. Sync the whole list again.\n\nIf a program pipes the list to stdin and fails before the end, Hookline cannot detect that the list is incomplete. A full sync then removes the users whom the program did not write. To avoid this, write the list to a file first.',
   'With --wait the command waits until each change is delivered or has failed. Because of retries, the wait may last several hours. The exit code is 1 if a change was not delivered, or if a full sync was not applied completely.',
   'With --json, the field "seconds" is the duration of the upload. With --wait, the field "waitSeconds" is the duration of the wait.',
 ].join('\n\n')
 
 const driftDescription = [
-  'Finds the users whose current value a destination has not acknowledged, and counts them by destination and status.',
-  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next full sync sends the value again. With "different", the destination has an older value, for example because the destination was disabled when the value changed. Enable the destination, and run a full sync. The command does not find the changes that a destination missed while it was not in audiences.list for this audience; after you add the destination, the next full sync sends them.',
-  'With --json the command prints one JSON line for each pair of a user and a destination that it finds. The field "standing" has the status: "in_flight", "unknown" or "different".',
+  'Finds the users for whom a destination has not acknowledged the current membership or trait value, and counts them by destination and sync status. A destination acknowledges a value when it accepts the message with this value.',
+  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know which value the destination has, because a delivery failed or had no result, or the audience was reset. The next full sync (`hookline audience sync` without --partial) sends the value again. With "different", the destination has an older value, for example because the destination was disabled when the value changed. Enable the destination, and run a full sync. The command does not find the changes that a destination missed while it was not in audiences.list for this audience; after you add the destination, the next full sync sends them.',
+  'With --json the command prints one JSON line for each pair of a user and a destination that it finds. The field "standing" has the sync status, with the meaning above: "in_flight", "unknown" or "different".',
   'The exit code is 1 if a user has the status "unknown" or "different".',
 ].join('\n\n')
 
@@ -46,19 +46,20 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .option('--partial', 'change only the users in the list, and leave all others unchanged')
     .option(
       '--allow-empty',
-      'accept an empty list, which removes all members (default: the command rejects an empty list)',
+      'accept an empty list in a full sync, and remove all members (default: a full sync with an empty list fails)',
     )
     .option('--wait', 'wait until each change is delivered or has failed')
     .action(doing(syncAudience))
-  const list = subcommand('list', 'list the audiences, and count the users of each destination by sync status').action(
-    doing(listAudiences),
-  )
+  const list = subcommand(
+    'list',
+    'list the audiences and computed traits, and count the users of each destination by sync status (acknowledged, in flight, unknown or different; see `hookline audience drift`)',
+  ).action(doing(listAudiences))
   const show = subcommand(
     'show',
-    'show which values the destinations have acknowledged, for an audience or for one of its users',
+    'count the users of an audience or computed trait by destination and sync status, or show the value of one user at each destination',
   )
     .requiredOption(...nameOption)
-    .option('--user <id>', 'show the value of this user at each destination')
+    .option('--user <id>', 'show the value of this user at each destination (default: count the users by sync status)')
     .action(doing(showAudience))
   const drift = subcommand('drift', 'find users whose membership or trait value may be outdated at a destination')
     .description(driftDescription)
@@ -66,15 +67,15 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .action(doing(showDrift))
   const reset = subcommand(
     'reset',
-    'make the next sync send the values of all users in its list, even values that have not changed',
+    'make the next sync send the membership or trait value of every user in its list, even if the value has not changed',
   )
     .description(
-      "Discards Hookline's record of the values that the destinations of this audience have. Use the command, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends a message for every user in its list and for every user that it removes, even if the value of the user has not changed.",
+      'Makes Hookline forget which memberships or trait values the destinations of this audience or computed trait have. Use the command, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends the membership or trait value of every user in the list of this sync, even if the value has not changed. A full sync also removes the users who are not in the list, and sends a message for each of them.',
     )
     .requiredOption(...nameOption)
     .option(
       '--destination <id>',
-      'reset the audience only for this enabled destination (default: for all destinations of the audience)',
+      'reset the audience only for this destination, which must be enabled (default: for all destinations of the audience)',
     )
     .action(doing(resetAudience))
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type SyncStatus, syncStatusOf } from '../../../core/audience/sync-status.ts'
+import { type SyncStatus, syncStatusOf } from '../../../core/audience/membership-sync-status.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { audienceDocument, audienceViews } from '../../../core/operator/audience-view.ts'
 import { audienceFigures, visitDrift } from '../../../services/operator/audience-figures-and-drift.ts'
@@ -10,7 +10,7 @@ import { audienceLines, driftLines, memberLines, membershipDocument } from './ou
 import {
   type AudienceOptions,
   type AudienceTask,
-  absentOf,
+  absentValueOf,
   audienceNamed,
   membershipsOf,
 } from './subcommand-context.ts'
@@ -79,7 +79,7 @@ export async function showDrift(task: AudienceTask, options: DriftOptions): Prom
   const drifted = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
   if (drifted > 0)
     throw new CommandFailed(
-      `found ${countWithNoun(drifted, 'user value')} with the status "unknown" or "different" (a user counts once for each destination); check that each destination above is enabled and is in audiences.list for this audience, then sync the audience again`,
+      `found ${countWithNoun(drifted, 'pair')} of a user and a destination with the status "unknown" or "different"; check that each destination above is enabled and is in audiences.list for this audience, then run a full sync of the audience`,
     )
 }
 
@@ -91,5 +91,5 @@ async function printLine({ stdout }: CommandIo, line: string): Promise<void> {
 const figuresDeps = async (task: AudienceTask) => ({
   ...(await membershipsOf(task)),
   now: task.access.clock.now(),
-  absentOf: absentOf(task),
+  absentValueOf: absentValueOf(task),
 })

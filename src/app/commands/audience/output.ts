@@ -1,6 +1,6 @@
 import type { Membership } from '../../../core/audience/membership.ts'
+import { type SyncStatus, syncStatuses } from '../../../core/audience/membership-sync-status.ts'
 import { syncBegan } from '../../../core/audience/sync-id.ts'
-import { type SyncStatus, syncStatuses } from '../../../core/audience/sync-status.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { isoOf } from '../../../core/message/timestamp.ts'
 import {

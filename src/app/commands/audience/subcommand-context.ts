@@ -3,8 +3,8 @@ import {
   type AudienceDirectory,
   absentValue,
   audienceDirectory,
-} from '../../../core/audience/audience-directory.ts'
-import type { JsonText } from '../../../core/message/json-text.ts'
+} from '../../../core/audience/configured-audiences.ts'
+import type { JsonText } from '../../../core/message/canonical-json-text.ts'
 import { type TopicNames, topicNames } from '../../../core/topics.ts'
 import type { MembershipSource } from '../../../services/operator/read-memberships.ts'
 import type { SyncDeps } from '../../../services/operator/write-audience-sync.ts'
@@ -73,8 +73,11 @@ export async function inputsOf({ access, topics }: AudienceTask): Promise<SyncDe
   return { producer: access.producer, topic, partitions, encodeInput: encode }
 }
 
-/** The value that means "not a member". A name that is not configured counts as an audience. */
-export const absentOf =
+/**
+ * Returns the value that means "not a member" of the audience or computed trait `name`. A name that
+ * is not configured is treated as the name of an audience.
+ */
+export const absentValueOf =
   ({ directory }: AudienceTask) =>
   (name: string): JsonText =>
     directory.get(name)?.absent ?? absentValue('audience')

@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { linesOf } from '../../../adapters/streams/lines.ts'
-import type { Audience } from '../../../core/audience/audience-directory.ts'
+import { linesOf } from '../../../adapters/streams/plain-or-gzip-lines.ts'
+import type { SyncMode } from '../../../core/audience/audience-watermark.ts'
+import type { Audience } from '../../../core/audience/configured-audiences.ts'
 import { newSyncId, syncBegan } from '../../../core/audience/sync-id.ts'
-import type { SyncMode } from '../../../core/audience/sync-watermark.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
-import { maxMessageBytes } from '../../../core/message/message-parts-and-size-limits.ts'
+import { maxMessageBytes } from '../../../core/message/message-size-limits.ts'
 import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
 import { type WaitReport, waitForSync } from '../../../services/operator/wait-for-sync.ts'
 import { type SyncReport, writeSync } from '../../../services/operator/write-audience-sync.ts'
@@ -127,7 +127,7 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
       signal,
       syncId: report.syncId,
       onProgress(progress) {
-        if (progress.kind === 'taking') {
+        if (progress.kind === 'handling_inputs') {
           total = Math.max(total, progress.left)
           bar?.start(total, { what: 'members processed' })
           return bar?.update(total - progress.left)
@@ -178,11 +178,11 @@ function printResult(
         )
       if (delivery?.unapplied !== undefined)
         throw new CommandFailed(
-          `${countWithNoun(delivery.unapplied, 'partition')} did not apply the sync completely and removed no users, because a newer full sync has begun, or an input was lost or not decoded, or not all processes knew the audience; the log of the service audiences has the reason; if a newer sync has the correct list, do nothing; otherwise wait two minutes, and sync the whole list again`,
+          `the sync is incomplete: in ${countWithNoun(delivery.unapplied, 'partition')} of the audience-input topic, Hookline did not remove the users who are missing from the list; if a newer full sync has the correct list, do nothing; otherwise wait two minutes, and sync the whole list again; the log of the service audiences has the reason: a newer full sync has begun, a record of this sync was lost or could not be decoded, or not all processes knew the audience`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
-          `${countWithNoun(delivery.undelivered, 'change')} not delivered; the next sync sends undelivered changes again; to see them, run: hookline audience drift --name ${JSON.stringify(audience.name)}`,
+          `${countWithNoun(delivery.undelivered, 'change')} not delivered; the next full sync sends undelivered changes again; to see them, run: hookline audience drift --name ${JSON.stringify(audience.name)}`,
         )
   }
 }
@@ -205,7 +205,7 @@ function countsOf({ delivered, waiting, undelivered, waitSeconds }: TimedWait): 
 export interface MemberList {
   /** The path of the file, or `stdin`. */
   readonly name: string
-  /** Size in bytes; `undefined` for stdin. */
+  /** Size in bytes; `undefined` if it is not known, for example for stdin or a pipe. */
   readonly size: number | undefined
   readonly bytesRead: number
   /**

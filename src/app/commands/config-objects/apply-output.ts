@@ -2,8 +2,8 @@ import type { Step } from '../../../core/config-objects/apply-plan.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
 import type { FieldChange } from '../../../core/config-objects/masked-field-changes.ts'
 import { formatPath } from '../../../core/settings/settings-problem.ts'
-import type { ApplyOutcome } from '../../../services/operator/apply-objects.ts'
 import { printable } from '../../terminal-output.ts'
+import type { ApplyOutcome } from './apply-objects-by-api.ts'
 
 type Applied = Exclude<ApplyOutcome, { readonly kind: 'refused' }>
 

@@ -1,18 +1,13 @@
 import { text as readText } from 'node:stream/consumers'
-import { formatProblem, shownOf } from '../../../adapters/config-file/config-file.ts'
+import { formatProblem, problemsToShow } from '../../../adapters/config-file/config-file.ts'
 import { type FiledObject, readObjectFiles } from '../../../adapters/config-file/read-object-files.ts'
 import type { ObjectApiClient } from '../../../adapters/operator-client/object-api-client.ts'
 import { parsePath } from '../../../core/config-objects/parse-path.ts'
-import {
-  type ApplyOutcome,
-  applyObjects,
-  type ObjectClient,
-  type RefusedStep,
-} from '../../../services/operator/apply-objects.ts'
 import { CommandFailed, ConfigurationRefused, printData, UsageError } from '../../command.ts'
-import type { OperatorOptions } from '../../operator-api-clients-and-refusals.ts'
+import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
+import { type ApplyOutcome, applyObjects, type ObjectClient, type RefusedStep } from './apply-objects-by-api.ts'
 import { applyDocument, applyLines } from './apply-output.ts'
-import { accepted, refusalText } from './refusal-text.ts'
+import { refusalText, throwIfRefused } from './refusal-text.ts'
 import type { ObjectTask } from './subcommand.ts'
 
 export interface ApplyOptions extends OperatorOptions {
@@ -38,7 +33,7 @@ export async function applyFiles(task: ObjectTask, options: ApplyOptions): Promi
 
 const objectClientOf = (client: ObjectApiClient): ObjectClient => ({
   ...client,
-  list: async kind => accepted(await client.list(kind), kind, ''),
+  list: async kind => throwIfRefused(await client.list(kind), kind, ''),
 })
 
 /** Creates the error for changes that the API refused. No change was applied. */
@@ -64,7 +59,7 @@ function refusalOf(
   const others = refused.flatMap(({ step: { id }, refusal }) =>
     byId.has(id) || refusal === undefined ? [] : [`hookline: ${refusalText(refusal, kind, id)}`],
   )
-  return new ConfigurationRefused([...shownOf(located, files).map(formatProblem), ...others])
+  return new ConfigurationRefused([...problemsToShow(located, files).map(formatProblem), ...others])
 }
 
 function problemsOf(refusal: RefusedStep['refusal']): NonNullable<RefusedStep['refusal']>['problems'] {
@@ -78,11 +73,11 @@ function problemsOf(refusal: RefusedStep['refusal']): NonNullable<RefusedStep['r
 
 type Interrupted = Extract<ApplyOutcome, { readonly kind: 'interrupted' }>
 
-function interruption({ kind }: ObjectTask, { done, failed, left }: Interrupted): CommandFailed {
+function interruption({ kind }: ObjectTask, { done, failed, notStarted }: Interrupted): CommandFailed {
   const reasons = failed.map(({ step: { id }, why }) =>
     why.kind === 'refused' ? refusalText(why, kind, id) : `${kind} ${id}: ${textOf(why.error)}`,
   )
-  const counts = `${done.length} of ${done.length + failed.length + left.length} changes were made`
+  const counts = `${done.length} of ${done.length + failed.length + notStarted.length} changes were made`
   const these = failed.length === 1 ? 'this problem' : 'these problems'
   const advice = `correct ${these}, then run the command again; changes already made are kept`
   return new CommandFailed([...reasons, counts, advice].join('; '), {

@@ -3,9 +3,9 @@ import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { maxWriteKeys } from '../../../core/operator/max-write-keys.ts'
 import type { Switch } from '../../../core/operator/objects-api.ts'
 import { outputWritten, printData, UsageError } from '../../command.ts'
-import type { OperatorOptions } from '../../operator-api-clients-and-refusals.ts'
+import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { printable } from '../../terminal-output.ts'
-import { accepted, problemText } from './refusal-text.ts'
+import { problemText, throwIfRefused } from './refusal-text.ts'
 import type { ObjectTask, ObjectWork } from './subcommand.ts'
 
 /** `hookline destinations delete`, `hookline sources delete` */
@@ -14,8 +14,8 @@ export async function deleteObject(
   options: OperatorOptions,
   id: string,
 ): Promise<void> {
-  const { version: expected } = accepted(await client.get(kind, id), kind, id)
-  accepted(await client.delete(kind, id, { expected, dryRun: false }), kind, id)
+  const { version: expected } = throwIfRefused(await client.get(kind, id), kind, id)
+  throwIfRefused(await client.delete(kind, id, { expected, dryRun: false }), kind, id)
   printData(io, options, { id, result: 'deleted' }, [`${kind} ${id} deleted`])
 }
 
@@ -30,7 +30,7 @@ const results = {
 export const switchDestination =
   (to: Switch): ObjectWork<OperatorOptions> =>
   async ({ io, client, kind }, options, id) => {
-    const { changedFields, version } = accepted(await client.switch(id, to), kind, id)
+    const { changedFields, version } = throwIfRefused(await client.switch(id, to), kind, id)
     const result = changedFields.length === 0 ? 'unchanged' : results[to]
     const note = result === 'unchanged' ? `is already ${results[to]}` : result
     printData(io, options, { id, result, version }, [`${kind} ${id} ${note}`])
@@ -52,7 +52,7 @@ export async function rotateSecret(
   const refused = answer as Partial<Refused>
   if (refused.code === 'invalid_body')
     throw new UsageError(printable((refused.problems ?? []).map(problem => `--${problemText(problem)}`).join('; ')))
-  const { secret, rotatesAt, version } = accepted(answer, kind, id)
+  const { secret, rotatesAt, version } = throwIfRefused(answer, kind, id)
   printData(io, options, { id, secret, rotatesAt, version }, [secret])
   const remedy =
     rotatesAt === undefined
@@ -76,12 +76,12 @@ export async function rotateKey(
   options: RotateKeyOptions,
   id: string,
 ): Promise<void> {
-  const { writeKey, keys, version } = accepted(await client.rotateKey(id, options.keep), kind, id)
+  const { writeKey, keys, version } = throwIfRefused(await client.rotateKey(id, options.keep), kind, id)
   printData(io, options, { id, writeKey, keys, version }, [writeKey])
   const remedy =
     keys < maxWriteKeys
       ? 'rotate the write key again'
-      : 'remove this key from the source with `hookline sources apply`, then rotate the write key again: --keep would keep the key that was not shown'
+      : 'remove this key from the source (run `hookline sources apply` with a file that has only the earlier keys of the source), then rotate the write key again; do not use --keep instead, because it would keep the key that was not shown'
   await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but was not shown; ${remedy}`)
   const valid =
     keys === 1

@@ -2,9 +2,9 @@ import { yamlOf } from '../../../adapters/config-file/write-yaml.ts'
 import type { ShownObject } from '../../../adapters/operator-client/object-api-client.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
 import { type CommandIo, print, printData } from '../../command.ts'
-import type { OperatorOptions } from '../../operator-api-clients-and-refusals.ts'
+import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { printable, tableOf } from '../../terminal-output.ts'
-import { accepted, problemText } from './refusal-text.ts'
+import { problemText, throwIfRefused } from './refusal-text.ts'
 import type { ObjectTask } from './subcommand.ts'
 
 export interface ListOptions extends OperatorOptions {
@@ -16,7 +16,7 @@ export interface ListOptions extends OperatorOptions {
 /** `hookline destinations list`, `hookline sources list` */
 export async function listObjects({ io, client, kind }: ObjectTask, options: ListOptions): Promise<void> {
   const { state, source, search: q } = options
-  const objects = accepted(await client.list(kind, { state, source, q }), kind, '')
+  const objects = throwIfRefused(await client.list(kind, { state, source, q }), kind, '')
   const lines =
     objects.length === 0
       ? []
@@ -80,7 +80,7 @@ export async function showObject(
   options: OperatorOptions,
   id: string,
 ): Promise<void> {
-  const object = accepted(await client.get(kind, id), kind, id)
+  const object = throwIfRefused(await client.get(kind, id), kind, id)
   if (options.json === true) return printData(io, options, object, [])
   const { origin, version, state, changedAt, changedBy, document } = object
   const change = changedAt === undefined ? '' : `, changed at ${changedAt} by ${changedBy ?? 'unknown'}`

@@ -7,7 +7,7 @@ import { printable } from '../../terminal-output.ts'
  * Returns the answer of the operator API.
  * @throws CommandFailed if it is a refusal
  */
-export function accepted<T extends object>(answer: T | Refused, kind: ObjectKind, id: string): T {
+export function throwIfRefused<T extends object>(answer: T | Refused, kind: ObjectKind, id: string): T {
   if (!('kind' in answer) || answer.kind !== 'refused') return answer as T
   const refused = answer as Refused
   const advice = refused.code === 'precondition_failed' ? '; run the command again' : ''
@@ -29,6 +29,6 @@ export function refusalText({ code, message, problems }: Refused, kind: ObjectKi
   }
 }
 
-/** A problem of an object or a request on one line. */
+/** Formats a problem of an object, or of a request, as one line. */
 export const problemText = ({ path, message, hint }: Refused['problems'][number]): string =>
   `${path === '' ? '' : `${path}: `}${message} (${hint})`

@@ -1,8 +1,8 @@
 import type { ShownStatus } from '../../../adapters/operator-client/object-api-client.ts'
 import { printData } from '../../command.ts'
-import type { OperatorOptions } from '../../operator-api-clients-and-refusals.ts'
+import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { printable, tableOf } from '../../terminal-output.ts'
-import { accepted } from './refusal-text.ts'
+import { throwIfRefused } from './refusal-text.ts'
 import type { ObjectTask } from './subcommand.ts'
 
 /** `hookline destinations status` */
@@ -11,7 +11,7 @@ export async function showStatus(
   options: OperatorOptions,
   id: string,
 ): Promise<void> {
-  const status = accepted(await client.status(id), kind, id) as ShownStatus
+  const status = throwIfRefused(await client.status(id), kind, id) as ShownStatus
   printData(io, options, status, linesOf(status).map(printable))
   if (status.partial === true)
     io.stderr.write(

@@ -1,8 +1,8 @@
 import type { Tested } from '../../../adapters/operator-client/object-api-client.ts'
 import { CommandFailed, printData } from '../../command.ts'
-import type { OperatorOptions } from '../../operator-api-clients-and-refusals.ts'
+import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { printable } from '../../terminal-output.ts'
-import { accepted } from './refusal-text.ts'
+import { throwIfRefused } from './refusal-text.ts'
 import type { ObjectTask } from './subcommand.ts'
 
 /** `hookline destinations test` */
@@ -11,7 +11,7 @@ export async function testDestination(
   options: OperatorOptions,
   id: string,
 ): Promise<void> {
-  const { kind: _kind, ...result } = accepted(await client.test(id), kind, id)
+  const { kind: _kind, ...result } = throwIfRefused(await client.test(id), kind, id)
   printData(io, options, { id, ...result }, result.responses.flatMap(linesOf))
   if (!result.delivered)
     throw new CommandFailed(

@@ -1,6 +1,6 @@
 import type { Registry } from '../../../adapters/avro/schema-registry.ts'
 import type { ClusterProbe } from '../../../adapters/kafka/log/doctor-cluster-probe.ts'
-import type { EndpointDialer } from '../../../adapters/webhook/endpoint-dialer.ts'
+import type { EndpointDialer } from '../../../adapters/webhook/doctor-endpoint-probe.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { type ConnectionResult, judgeClock, judgeCluster } from '../../../core/doctor/cluster-and-clock.ts'
 import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint-and-http-client.ts'
@@ -33,7 +33,7 @@ export interface ExaminationInput {
    * Why the config topic, with its destinations and sources, could not be read. A check reports the
    * reason.
    */
-  readonly unreadObjects?: string
+  readonly configTopicError?: string
   /** The checks cover only what these services use. */
   readonly services: ReadonlySet<ServiceName>
 }
@@ -117,7 +117,10 @@ async function examineKafka({ settings }: ExaminationInput, { cluster }: Instrum
   return { address, judgements: judgeCluster({ configured, advertised, brokers: brokers.length }) }
 }
 
-/** Runs a check that needs a reachable broker. Without one, another check reports the problem. */
+/**
+ * Runs `check` with the address of a reachable broker. Without a reachable broker, returns no
+ * results, because another check reports this problem.
+ */
 async function afterKafka(
   kafka: Promise<KafkaSeen>,
   check: (address: string) => Promise<readonly Judgement[]>,
@@ -153,7 +156,7 @@ async function examineTopics(
   { admin }: Instruments,
 ): Promise<readonly Judgement[]> {
   const { delivery } = settings
-  const specs = topicSpecsOf(settings).filter(({ usedBy }) => usedBy.some(service => services.has(service)))
+  const specs = topicSpecsOf(settings).filter(({ requiredBy }) => requiredBy.some(service => services.has(service)))
   const found = await admin.describe(specs.map(({ name }) => name))
   return [...judgeTopics(topicDrift(specs, found, delivery.window), specs.length), ...judgeAvailability(found)]
 }
@@ -185,7 +188,7 @@ function examineEndpoints(
   })
 }
 
-function judgeConfiguration({ settings, unreadObjects }: ExaminationInput): readonly Judgement[] {
+function judgeConfiguration({ settings, configTopicError }: ExaminationInput): readonly Judgement[] {
   const { sources, destinations } = settings
   const warnings = warningsOf(settings)
   const webhooks = destinations.reduce((sum, destination) => sum + destination.webhooks.length, 0)
@@ -194,10 +197,10 @@ function judgeConfiguration({ settings, unreadObjects }: ExaminationInput): read
     countWithNoun(destinations.length, 'destination'),
     countWithNoun(webhooks, 'webhook'),
   ].join(', ')
-  const unread = `the destinations and sources that were created through the operator API were not checked: ${unreadObjects}`
+  const unread = `the destinations and sources that were created through the operator API were not checked: ${configTopicError}`
   return [
     { level: 'ok', detail },
-    ...(unreadObjects === undefined ? [] : [{ level: 'fail' as const, detail: unread }]),
+    ...(configTopicError === undefined ? [] : [{ level: 'fail' as const, detail: unread }]),
     ...warnings.map(warning => ({ level: 'warn' as const, detail: warning })),
   ]
 }
@@ -206,14 +209,14 @@ function judgeConfiguration({ settings, unreadObjects }: ExaminationInput): read
 export interface Endpoint {
   /** The origin of the URL, without the path, which may hold a secret. */
   readonly url: URL
-  /** The webhooks and the origin: `crm/0, erp/0 https://hooks.example.com` */
+  /** The webhooks and their origin, for example `crm/0, erp/0 https://hooks.example.com`. */
   readonly which: string
   readonly identity?: TlsIdentity | undefined
 }
 
 /**
  * Lists the endpoints of all enabled destinations. Webhooks with the same origin and TLS identity
- * share one.
+ * share one endpoint.
  */
 export function endpointsOf(destinations: readonly Destination[]): readonly Endpoint[] {
   const webhooks = destinations

@@ -1,9 +1,10 @@
 import { createInterface } from 'node:readline'
 import { type Command, Option } from 'commander'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
-import { parseJson } from '../../../core/message/json.ts'
-import { type CallType, callTypes, type Rejection } from '../../../core/message/message.ts'
+import { type CallType, callTypes } from '../../../core/message/message.ts'
+import type { Rejection } from '../../../core/message/message-rejection.ts'
 import { type Normalised, normalise } from '../../../core/message/normalise.ts'
+import { parseMessageText } from '../../../core/message/parse-message-json.ts'
 import type { Clock } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { topicNames } from '../../../core/topics.ts'
@@ -33,7 +34,7 @@ type OpenClients = (settings: Settings, io: CommandIo) => Clients
 
 const description = [
   'Writes messages to the events topic: sample messages or, with --stdin, the messages that it reads from stdin as JSON lines. The command writes the messages in the same format as the collector, and Hookline delivers them to the destinations of the source.',
-  'With neither --count nor --rate, the command writes 100 sample messages. With --rate but without --count, it runs until you stop it with Ctrl-C.',
+  'Without --stdin, --count and --rate, the command writes 100 sample messages. With --rate but without --count, it runs until you stop it with Ctrl-C.',
 ].join('\n\n')
 
 const examples = [
@@ -153,7 +154,7 @@ async function feedLines(feed: EventWriter, clock: Clock, io: CommandIo): Promis
   for await (const line of createInterface({ input: io.stdin, crlfDelay: Number.POSITIVE_INFINITY, signal })) {
     number += 1
     if (line.trim() === '') continue
-    const parsed = parseJson(line)
+    const parsed = parseMessageText(line)
     const outcome = parsed.kind === 'rejected' ? parsed : normaliseNow(parsed.value, clock, parsed.addedBytes)
     if (outcome.kind === 'message') await feed.put(outcome.message)
     else {

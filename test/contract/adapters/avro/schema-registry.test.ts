@@ -7,8 +7,8 @@ import {
   membershipSchema,
 } from '../../../../src/adapters/avro/audience-codecs.ts'
 import { createEventCodec, eventSchema } from '../../../../src/adapters/avro/event-codec.ts'
-import { subjectOf } from '../../../../src/adapters/avro/own-schemas-and-subjects.ts'
 import { createRegistry } from '../../../../src/adapters/avro/schema-registry.ts'
+import { subjectOf } from '../../../../src/adapters/avro/schema-texts-and-subject-names.ts'
 import { processClock } from '../../../../src/adapters/clock/process-clock.ts'
 import type { ValueCodec } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
@@ -54,10 +54,10 @@ describe('a schema registry', () => {
   it('rejects an incompatible version, also in the compatibility check', async () => {
     await registry.setBackwardTransitive(subject)
     await registry.register(subject, record('a'))
-    expect(await registry.checkCompatibility(subject, record('a', 'b'))).toMatchObject({ may: false })
+    expect(await registry.checkCompatibility(subject, record('a', 'b'))).toMatchObject({ isCompatible: false })
     expect(await registry.register(subject, record('a', 'b'))).toEqual({ refused: expect.stringMatching(/./) })
     expect(await registry.lookUp(subject, record('a', 'b'))).toBeUndefined()
-    expect(await registry.checkCompatibility(subject, record())).toMatchObject({ may: true })
+    expect(await registry.checkCompatibility(subject, record())).toMatchObject({ isCompatible: true })
   })
 
   it('rejects an invalid schema', async () => {

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { holdLiveSettings } from '../../../../src/app/compose/live-settings.ts'
 import { createMergedSettings, readingContextOf } from '../../../../src/app/compose/merged-settings.ts'
-import { type FailureState, urlsOf } from '../../../../src/core/auto-disable/judge-failures.ts'
+import { type FailureState, urlHashesOf } from '../../../../src/core/auto-disable/judge-failures.ts'
 import type { ObjectDocument } from '../../../../src/core/config-objects/config-objects.ts'
 import { mergeObjects } from '../../../../src/core/config-objects/merge-objects.ts'
 import { encodeRecord, encodeValue, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
@@ -95,7 +95,7 @@ async function setUp() {
     const destination = merged.latest().settings.destinations.find(each => each.id === own)
     const disabled = { at: start, reason: 'failing', failingSince: start } as const
     const counts = { version: 1, failingSince: start, attempts: 20, gone: [] }
-    return { ...counts, urls: destination ? urlsOf(destination) : '', disabled: isDisabled ? disabled : undefined }
+    return { ...counts, urls: destination ? urlHashesOf(destination) : '', disabled: isDisabled ? disabled : undefined }
   }
   async function run(next: Step): Promise<void> {
     switch (next.kind) {

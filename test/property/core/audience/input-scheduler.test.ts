@@ -5,29 +5,29 @@ import { InputScheduler } from '../../../../src/core/audience/input-scheduler.ts
 interface Input {
   readonly at: number
   readonly user: string | undefined
-  readonly fence: boolean
-  isFence(): boolean
+  readonly runsAlone: boolean
+  mustRunAlone(): boolean
 }
 
 const input = fc.record({
   user: fc.option(fc.constantFrom('a', 'b', 'c', 'd'), { nil: undefined, freq: 8 }),
-  fence: fc.oneof({ weight: 8, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  runsAlone: fc.oneof({ weight: 8, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 })
 
 /**
- * Whether an input may run. A fence waits for all earlier inputs. Any other input waits for earlier
- * fences and for earlier inputs of its user.
+ * Whether an input may run. An input that runs alone waits for all earlier inputs. Any other input
+ * waits for earlier inputs that run alone, and for earlier inputs of its user.
  */
 function mayRun(one: Input, undone: readonly Input[]): boolean {
   const before = undone.filter(({ at }) => at < one.at)
-  if (one.fence) return before.length === 0
-  return before.every(({ fence, user }) => !fence && (user === undefined || user !== one.user))
+  if (one.runsAlone) return before.length === 0
+  return before.every(({ runsAlone, user }) => !runsAlone && (user === undefined || user !== one.user))
 }
 
 it('starts exactly the inputs that the rule permits, in any order of arrivals and ends', () => {
   fc.assert(
     fc.property(fc.array(input, { maxLength: 40 }), fc.infiniteStream(fc.nat(99)), (inputs, choices) => {
-      const all: Input[] = inputs.map((each, at) => ({ ...each, at, isFence: () => each.fence }))
+      const all: Input[] = inputs.map((each, at) => ({ ...each, at, mustRunAlone: () => each.runsAlone }))
       const order = new InputScheduler<Input>()
       const undone: Input[] = []
       const running = new Set<Input>()

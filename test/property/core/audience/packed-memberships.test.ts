@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { PackedMemberships } from '../../../../src/core/audience/packed-memberships.ts'
 import { syncId } from '../../../../src/core/audience/sync-id.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 
 const value = fc.oneof(fc.constantFrom('true', 'false', 'null', '"gold"'), fc.json()) as fc.Arbitrary<JsonText>
@@ -18,7 +18,7 @@ const state: fc.Arbitrary<Membership> = fc.record(
     }),
     version: large,
     syncId: large.map(syncId),
-    unconfirmed: fc.option(fc.record({ versions: fc.nat(2 ** 32 - 1), until: large.map(epochMs) }, plain), {
+    unconfirmed: fc.option(fc.record({ bitSet: fc.nat(2 ** 32 - 1), until: large.map(epochMs) }, plain), {
       nil: undefined,
     }),
     position: fc.integer({ min: -1, max: Number.MAX_SAFE_INTEGER }),

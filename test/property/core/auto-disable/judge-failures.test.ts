@@ -37,7 +37,7 @@ class Installation {
         this.#failures.push(now)
         return
       case 'delivered':
-        this.#counters[step.process]!.ended(epochMs(now))
+        this.#counters[step.process]!.reset(epochMs(now))
         this.#failures = []
         this.#lastSuccess = now
         // A success is applied to the failure state immediately, a failure only at the next `turn`.

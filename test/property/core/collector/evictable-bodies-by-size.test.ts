@@ -31,7 +31,7 @@ it('finds an old enough body of at least the size, and the oldest one among bodi
       const except = all.at(-1)!
       const fits = (body: (typeof all)[number], least: number): boolean =>
         body.isEvictable && body !== except && body.since < before && body.bytes >= least
-      const found = bySize.oldest({ minBytes, before, except }) as (typeof all)[number] | undefined
+      const found = bySize.findOldBody({ minBytes, before, except }) as (typeof all)[number] | undefined
       if (found !== undefined) expect(fits(found, minBytes)).toBe(true)
       if (steps.some(({ laterBytes }) => laterBytes !== undefined)) return
       const oldest = all.find(body => fits(body, 1.19 * minBytes))
@@ -43,7 +43,7 @@ it('finds an old enough body of at least the size, and the oldest one among bodi
 it('finds a body that can be evicted again, and none without bytes', () => {
   const bySize = new BodiesBySize()
   const [body, except] = [100, 100].map(bytes => ({ bytes, since: 1, isEvictable: false }))
-  const find = () => bySize.oldest({ minBytes: 50, before: Number.POSITIVE_INFINITY, except: except! })
+  const find = () => bySize.findOldBody({ minBytes: 50, before: Number.POSITIVE_INFINITY, except: except! })
   bySize.place(body!)
   expect(find()).toBeUndefined()
   bySize.place(Object.assign(body!, { isEvictable: true }))

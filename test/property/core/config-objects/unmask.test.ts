@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { editedDocument } from '../../../../packages/console/src/editor/add-fingerprints-to-masks.ts'
+import { addFingerprintsToMasks } from '../../../../packages/console/src/editor/add-fingerprints-to-masks.ts'
 import type { ObjectDocument } from '../../../../src/core/config-objects/config-objects.ts'
 import { maskDocument } from '../../../../src/core/config-objects/mask.ts'
 import { unmask } from '../../../../src/core/config-objects/unmask.ts'
@@ -56,7 +56,7 @@ it('the entries that stay keep their secrets, or the change is refused', () => {
 it('with the fingerprints that the console adds, the entries that stay keep their secrets', () => {
   fc.assert(
     fc.property(destinationOf(fc.constantFrom(...long)), kept, fc.boolean(), (stored, isKept, isReversed) => {
-      const shown = editedDocument(maskDocument('destination', stored))
+      const shown = addFingerprintsToMasks(maskDocument('destination', stored))
       const ordered = ({ sharedSecret, webhooks }: Lists): Lists =>
         isReversed
           ? { sharedSecret: sharedSecret.toReversed(), webhooks: webhooks.toReversed() }

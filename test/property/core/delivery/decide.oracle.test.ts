@@ -14,7 +14,7 @@ const outcome = fc.constantFrom<Outcome>('delivered', ...retryableOutcomes, ...r
 const call = fc.record({ outcome, seconds: fc.option(fc.nat(8_000), { freq: 2, nil: undefined }) })
 const situation = fc.record({
   calls: fc.array(call, { minLength: 1, maxLength: 5 }),
-  leftOut: fc.constantFrom(0, 0, 0, 1),
+  webhooksWithoutPermit: fc.constantFrom(0, 0, 0, 1),
   isForOthers: fc.boolean(),
   number: fc.integer({ min: 1, max: 11 }),
   leftMs: fc.integer({ min: -1_000, max: 14_400_000 }),
@@ -22,14 +22,14 @@ const situation = fc.record({
 type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never
 
 /** The rules, in the order in which they apply, for a delivery that no webhook has rejected. */
-function oracle({ calls, leftOut, isForOthers, number, leftMs }: Situation): string {
+function oracle({ calls, webhooksWithoutPermit, isForOthers, number, leftMs }: Situation): string {
   const outcomes = calls.map(({ outcome }) => outcome)
   if (outcomes.includes('delivered')) return 'delivered'
   const retryable = calls.filter(({ outcome }) => (retryableOutcomes as readonly string[]).includes(outcome))
-  if (leftOut > 0 && isForOthers && leftMs >= 0) return 'deferred lane_full 10s'
+  if (webhooksWithoutPermit > 0 && isForOthers && leftMs >= 0) return 'deferred lane_full 10s'
   if (retryable.length > 0 && retryable.every(({ outcome }) => outcome === 'auth') && leftMs >= 0)
     return 'deferred auth 10s'
-  if (retryable.length + leftOut === 0) return `dead_lettered ${outcomes[0]}`
+  if (retryable.length + webhooksWithoutPermit === 0) return `dead_lettered ${outcomes[0]}`
   const asked = Math.min(...retryable.map(({ seconds }) => (seconds ?? Number.POSITIVE_INFINITY) * 1_000))
   const askedMs = Number.isFinite(asked) ? asked : 0
   if (askedMs > leftMs && askedMs > 0) return 'dead_lettered retry_after_exceeds_window'
@@ -48,8 +48,8 @@ it('decide agrees with a plain list of its rules', () => {
       const attempt: Attempt = {
         number: given.number,
         at: start,
-        leftOut: given.leftOut,
-        isHeldUpByOthers: given.leftOut > 0 && given.isForOthers,
+        webhooksWithoutPermit: given.webhooksWithoutPermit,
+        isHeldUpByOthers: given.webhooksWithoutPermit > 0 && given.isForOthers,
         calls: given.calls.map(({ outcome, seconds }, index) => ({
           webhook: webhookOf(index),
           outcome,

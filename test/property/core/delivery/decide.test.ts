@@ -57,16 +57,16 @@ type Obstacle = (typeof waits)[number] | 'none'
 const step = fc.record({
   obstacle: fc.constantFrom<Obstacle>('none', 'none', 'none', ...waits),
   /**
-   * The outcome of each webhook. With `isLeftOut`, it gets no request, because no permit is free.
+   * The outcome of each webhook. With `lacksPermit`, it gets no request, because no permit is free.
    */
   calls: fc.array(
     fc
-      .record({ outcome, retryAfter, isLeftOut: fc.integer({ min: 0, max: 9 }).map(draw => draw === 0) })
+      .record({ outcome, retryAfter, lacksPermit: fc.integer({ min: 0, max: 9 }).map(draw => draw === 0) })
       // Without a token, no request is made, so the endpoint cannot send a Retry-After.
       .map(call => (call.outcome === 'auth' ? { ...call, retryAfter: undefined } : call)),
     { minLength: 5, maxLength: 5 },
   ),
-  /** Whether other destinations hold the permits of the webhooks with `isLeftOut`. */
+  /** Whether other destinations hold the permits of the webhooks with `lacksPermit`. */
   isForOthers: fc.boolean(),
   hasRoom: fc.boolean(),
   /**
@@ -82,7 +82,7 @@ interface Attempted {
   readonly startedAt: number
   readonly endedAt: number
   readonly calls: readonly CallOutcome[]
-  readonly leftOut: number
+  readonly webhooksWithoutPermit: number
 }
 
 interface Life {
@@ -136,7 +136,12 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
     const attempt = attemptOf(calls, isForOthers)
     if (attempt.calls.length === 0) return decide(attempt, carried, policy, now, destination.webhooks)
     now = epochMs(now + tookMs)
-    const made = { startedAt: attempt.at, endedAt: now, calls: attempt.calls, leftOut: attempt.leftOut }
+    const made = {
+      startedAt: attempt.at,
+      endedAt: now,
+      calls: attempt.calls,
+      webhooksWithoutPermit: attempt.webhooksWithoutPermit,
+    }
     all.push(made)
     const decision = decide(attempt, carried, policy, now, destination.webhooks)
     if (isWithoutPermit(attempt) && now <= carried.deadline) checkHeldUp(decision, carried, policy)
@@ -149,24 +154,25 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   function attemptOf(calls: Step['calls'], isForOthers: boolean): Attempt {
     const webhooks = webhooksToCall(destination.webhooks, carried)
     const made = webhooks.flatMap(webhook => {
-      const { isLeftOut, ...call } = calls[Number(webhook.label)] as Step['calls'][number]
-      return isLeftOut ? [] : [{ webhook, ...call }]
+      const { lacksPermit, ...call } = calls[Number(webhook.label)] as Step['calls'][number]
+      return lacksPermit ? [] : [{ webhook, ...call }]
     })
-    const leftOut = webhooks.length - made.length
-    return { number: carried.attempt + 1, at: now, calls: made, leftOut, isHeldUpByOthers: isForOthers && leftOut > 0 }
+    const webhooksWithoutPermit = webhooks.length - made.length
+    const isHeldUpByOthers = isForOthers && webhooksWithoutPermit > 0
+    return { number: carried.attempt + 1, at: now, calls: made, webhooksWithoutPermit, isHeldUpByOthers }
   }
 }
 
 const failing: Step = {
   obstacle: 'none',
-  calls: Array(5).fill({ outcome: 'http_5xx', retryAfter: undefined, isLeftOut: false }),
+  calls: Array(5).fill({ outcome: 'http_5xx', retryAfter: undefined, lacksPermit: false }),
   isForOthers: true,
   hasRoom: true,
   tookMs: 0,
   lagMs: 1_000,
 }
-const leftOut = failing.calls.map((call, index) => ({ ...call, isLeftOut: index > 0 }))
-const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
+const onlyFirst = failing.calls.map((call, index) => ({ ...call, lacksPermit: index > 0 }))
+const heldUp: Step = { ...failing, calls: onlyFirst, lagMs: 600_000 }
 const withoutToken: Step = { ...failing, calls: failing.calls.map(call => ({ ...call, outcome: 'auth' as const })) }
 const rests = [
   failing,
@@ -248,7 +254,7 @@ function checkEnd({ all, attempts, end, endedAt, lastObstacle }: Life, { schedul
     return 'never_attempted'
   }
   const scheduled = schedule[attempts.length - 1]
-  expect(last.leftOut > 0 || last.calls.some(isRetry)).toBe(!isOneOf(refusedOutcomes, end.reason))
+  expect(last.webhooksWithoutPermit > 0 || last.calls.some(isRetry)).toBe(!isOneOf(refusedOutcomes, end.reason))
   switch (end.reason) {
     case 'retries_exhausted':
       expect(scheduled).toBeUndefined()
@@ -271,7 +277,7 @@ function checkRefusals(attempts: readonly Attempted[], carried: DeliveryState): 
   expect(carried.reason).toBe(inOrder[0]?.outcome)
   expect([...carried.refusedWebhooks].sort()).toEqual(refusals.map(call => call.webhook.urlHash).sort())
   // The order of the outcomes is known only if all webhooks got a request in each attempt.
-  if (attempts.some(({ leftOut }) => leftOut > 0)) return
+  if (attempts.some(({ webhooksWithoutPermit }) => webhooksWithoutPermit > 0)) return
   expect(carried.outcomes).toBe(inOrder.map(call => call.outcome).join(','))
 }
 

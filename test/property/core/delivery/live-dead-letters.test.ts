@@ -48,10 +48,10 @@ it('live dead letters match the definition for any read order of the partitions'
     fc.property(logs, fc.boolean(), (records, byPartition) => {
       const standing = new LiveDeadLetters()
       const read = byPartition ? records.toSorted((a, b) => a.partition - b.partition) : records
-      for (const record of read) standing.note(record)
+      for (const record of read) standing.add(record)
       expect(records.filter(record => standing.has(record))).toEqual(oracle(records))
       expect(standing.size).toBe(oracle(records).length)
-      expect(standing.left).toBe(standing.size)
+      expect(standing.remaining).toBe(standing.size)
       expect(standing.nextPart()).toBe(false)
     }),
   )
@@ -68,7 +68,7 @@ it('parts have each live dead letter once, in order, and never more keys than pe
       // The tombstones in `written` are appended after the first part was read.
       for (let read: readonly LogRecord[] = records, hasPart = true; hasPart; read = all) {
         for (const record of read) {
-          standing.note(record)
+          standing.add(record)
           expect(standing.size).toBeLessThanOrEqual(maxKeys)
         }
         found.push(...read.filter(record => standing.has(record)))

@@ -64,7 +64,7 @@ function live(policy: RetryPolicy, pauses: readonly Pause[], lagMs: number): Lif
     if (due.kind !== 'attempt') return due
     attempts.push({ at: now, left: carried.deadline - now })
     const number = carried.attempt + 1
-    const attempt = { number, at: now, calls: callsOf('http_5xx'), leftOut: 0, isHeldUpByOthers: false }
+    const attempt = { number, at: now, calls: callsOf('http_5xx'), webhooksWithoutPermit: 0, isHeldUpByOthers: false }
     return decide(attempt, carried, policy, now)
   }
 }

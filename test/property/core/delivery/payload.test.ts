@@ -3,9 +3,9 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { signerOf } from '../../../../src/core/delivery/build-and-sign-requests.ts'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
-import { parseJson } from '../../../../src/core/message/json.ts'
 import { callTypes, type Message } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
+import { parseMessageText } from '../../../../src/core/message/parse-message-json.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import type { PayloadSettings } from '../../../../src/core/settings/settings.ts'
 import { start } from '../../../support/builders.ts'
@@ -88,7 +88,7 @@ const required: Record<Message['type'], Record<string, string>> = {
 
 /** Parses and normalises a message; undefined if it is rejected. */
 function messageFrom(sentText: string): Message | undefined {
-  const parsed = parseJson(sentText)
+  const parsed = parseMessageText(sentText)
   if (parsed.kind === 'rejected') throw new TypeError(parsed.message)
   const normalised = normalise(parsed.value, { receivedAt: start, sentAt: undefined, newId: () => 'id-1' })
   return normalised.kind === 'rejected' ? undefined : normalised.message

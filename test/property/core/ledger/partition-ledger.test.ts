@@ -7,7 +7,7 @@ import {
   parseLedgerRecord,
   readChain,
 } from '../../../../src/core/ledger/ledger-record-and-chain-reading.ts'
-import type { PendingRecord } from '../../../../src/core/ledger/write-ledger-record-chain.ts'
+import type { PendingRecord } from '../../../../src/core/ledger/ledger-record-chain.ts'
 import { parseCommit } from '../../../../src/core/progress/commit-metadata.ts'
 import { OffsetTracker } from '../../../../src/core/progress/offset-tracker.ts'
 
@@ -162,7 +162,7 @@ class Model {
     const tracker = this.#tracker
     tracker.discardLedger(9)
     const { offset, metadata } = tracker.position
-    expect([tracker.hasRoom, offset]).toEqual([true, tracker.committable])
+    expect([tracker.hasRoomForLedger, offset]).toEqual([true, tracker.committable])
     expect(metadata.length).toBeLessThanOrEqual(4_096)
     expect(parseCommit(offset, metadata).ledger).toMatchObject({ exactSince: 9 })
   }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { maxElements, readBatch } from '../../../../src/core/message/batch.ts'
-import { parseJson } from '../../../../src/core/message/json.ts'
-import { type Message, rejectionCodes } from '../../../../src/core/message/message.ts'
+import type { Message } from '../../../../src/core/message/message.ts'
+import { rejectionCodes } from '../../../../src/core/message/message-rejection.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
+import { parseMessageText } from '../../../../src/core/message/parse-message-json.ts'
 import { refusalStatus } from '../../../../src/core/message/request-refusal.ts'
 import { splitJson } from '../../../../src/core/message/split-json.ts'
 import { normaliseAll, receivedAt } from '../../../support/collector/normalise-body.ts'
@@ -13,7 +14,7 @@ const newId = (): string => 'new'
 
 /** The expected result for one element, computed in a simple way. */
 function alone(text: string): Message | string {
-  const parsed = parseJson(text)
+  const parsed = parseMessageText(text)
   const outcome =
     parsed.kind === 'rejected' ? parsed : normalise(parsed.value, { receivedAt, sentAt: undefined, newId })
   return outcome.kind === 'message' ? outcome.message : outcome.code
@@ -155,7 +156,7 @@ describe('any body', () => {
         const refusedAt = new Set(rejected.map(({ index }) => index))
         const takenAt = Array.from({ length: given.size }, (_, index) => index).filter(index => !refusedAt.has(index))
         takenAt.forEach((index, position) => {
-          const parsed = parseJson(given.text(index))
+          const parsed = parseMessageText(given.text(index))
           if (parsed.kind === 'rejected') throw new Error('what is no JSON was taken')
           const input = type === undefined ? parsed.value : { ...(parsed.value as object), type }
           const again = normalise(input, { receivedAt, newId, sentAt, batchContext, batchIntegrations })

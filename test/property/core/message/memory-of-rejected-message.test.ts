@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { rejectionCodes } from '../../../../src/core/message/message.ts'
-import { heldByRejected } from '../../../../src/core/message/request-refusal.ts'
+import { rejectionCodes } from '../../../../src/core/message/message-rejection.ts'
+import { maxBytesOfRejected } from '../../../../src/core/message/request-refusal.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 200 })
 const rejected = fc.record({
@@ -16,7 +16,7 @@ const rejected = fc.record({
 it('the memory of a rejected message covers its bytes in the response', () => {
   fc.assert(
     fc.property(rejected, each => {
-      expect(heldByRejected(each)).toBeGreaterThan(Buffer.byteLength(JSON.stringify(each)))
+      expect(maxBytesOfRejected(each)).toBeGreaterThan(Buffer.byteLength(JSON.stringify(each)))
     }),
   )
 })

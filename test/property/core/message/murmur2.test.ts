@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { partitionFor } from '../../../../src/core/message/event.ts'
 import { murmur2 } from '../../../../src/core/message/murmur2.ts'
+import { partitionFor } from '../../../../src/core/message/partition-for-key.ts'
 
 const mask = 0xffff_ffffn
 const multiplier = 0x5bd1_e995n

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { type Event, keyOf, normaliseEvent } from '../../../../src/core/message/event.ts'
-import { parseJson } from '../../../../src/core/message/json.ts'
-import { callTypes, type Message, rejectionCodes } from '../../../../src/core/message/message.ts'
+import { callTypes, type Message } from '../../../../src/core/message/message.ts'
+import { rejectionCodes } from '../../../../src/core/message/message-rejection.ts'
 import { type Normalised, normalise } from '../../../../src/core/message/normalise.ts'
+import { parseMessageText } from '../../../../src/core/message/parse-message-json.ts'
 import { isTimestamp } from '../../../../src/core/message/timestamp.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { jsonText } from './any-json-text.ts'
@@ -49,7 +50,7 @@ const callText = fc
   })
 
 function normalised(text: string, batch: object = {}): Normalised {
-  const parsed = parseJson(text)
+  const parsed = parseMessageText(text)
   if (parsed.kind === 'rejected') throw new Error(parsed.message)
   const outcome = normalise(parsed.value, { receivedAt, sentAt: undefined, newId, ...batch })
   if (outcome.kind === 'rejected') throw new Error(outcome.message)

@@ -20,11 +20,11 @@ const connectionsOf = (address: string, open: readonly Open[]): number =>
   open.filter(each => each.address === address).length
 
 /** The connections that may be closed for a new one of this address. */
-function replaceable(address: string, open: readonly Open[], few: number): readonly Open[] {
+function replaceable(address: string, open: readonly Open[], maxEqualConnections: number): readonly Open[] {
   const idle = open.filter(({ requests }) => requests === 0)
   const sizeOf = (of: string): number => connectionsOf(of, open) + (of === address ? 1 : 0)
   const most = Math.max(...idle.map(each => sizeOf(each.address)))
-  if (most <= few) return idle.filter(each => idle.every(other => other.idleSince >= each.idleSince))
+  if (most <= maxEqualConnections) return idle.filter(each => idle.every(other => other.idleSince >= each.idleSince))
   const longest = (each: Open): boolean =>
     idle.every(other => other.address !== each.address || other.idleSince >= each.idleSince)
   return idle.filter(each => sizeOf(each.address) === most && longest(each))
@@ -33,11 +33,12 @@ function replaceable(address: string, open: readonly Open[], few: number): reado
 describe('the limiter of connections', () => {
   it('never exceeds a maximum, and closes what a full scan of all connections finds', () => {
     fc.assert(
-      fc.property(stepLists, fc.nat(4), (steps, few) => {
-        const limiter = new ConnectionLimiter<number>(max, maxPerAddress, few)
+      fc.property(stepLists, fc.nat(4), (steps, maxEqualConnections) => {
+        const limiter = new ConnectionLimiter<number>(max, maxPerAddress, maxEqualConnections)
         let open: Open[] = []
         for (const [now, step] of steps.entries()) {
-          if (step.kind === 'open') open = afterOpening(limiter, { id: now, address: step.address, few }, open)
+          if (step.kind === 'open')
+            open = afterOpening(limiter, { id: now, address: step.address, maxEqualConnections }, open)
           else if (open.length > 0) {
             const each = open[step.of % open.length] as Open
             if (step.kind === 'close') {
@@ -64,13 +65,14 @@ describe('the limiter of connections', () => {
    */
   function afterOpening(
     limiter: ConnectionLimiter<number>,
-    { id, address, few }: { readonly id: number; readonly address: string; readonly few: number },
+    opened: { readonly id: number; readonly address: string; readonly maxEqualConnections: number },
     open: readonly Open[],
   ): Open[] {
+    const { id, address, maxEqualConnections } = opened
     const admission = limiter.open(id, address)
     const added: Open = { id, address, requests: 0, idleSince: id }
     const isAtMaximum = connectionsOf(address, open) >= maxPerAddress
-    const candidates = replaceable(address, open, few)
+    const candidates = replaceable(address, open, maxEqualConnections)
     if (admission.kind === 'refused') {
       expect(admission.maximumOf).toBe(isAtMaximum ? 'address' : 'server')
       if (!isAtMaximum) expect([open.length, candidates]).toEqual([max, []])

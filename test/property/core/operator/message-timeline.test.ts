@@ -5,9 +5,9 @@ import { messageTimeline } from '../../../../src/core/operator/message-timeline.
 import type { TimelineInput } from '../../../../src/core/operator/records-found-for-timeline.ts'
 import {
   foundAttempt,
-  foundCopy,
   foundDeadLetter,
   foundEvent,
+  foundRetryRecord,
   noPieces,
   start,
 } from '../../../support/operator/timeline-input.ts'
@@ -29,36 +29,40 @@ type Life = typeof life extends fc.Arbitrary<infer T> ? T : never
 
 const expected = { replayed: 'delivered', replay_waiting: 'waiting' } as const
 
-function piecesOf({ destination, failures, ending }: Life): Pick<TimelineInput, 'attempts' | 'copies' | 'deadLetters'> {
+function piecesOf({
+  destination,
+  failures,
+  ending,
+}: Life): Pick<TimelineInput, 'attempts' | 'retryRecords' | 'deadLetters'> {
   const at = (number: number): number => start + number * 10_000
   const failed = (attempt: number, more: Partial<RecordedAttempt> = {}) =>
     foundAttempt({ destination, attempt, at: at(attempt), decision: 'retried', outcomes: { 0: 'timeout' }, ...more })
   const attempts = Array.from({ length: failures }, (_, index) => failed(index + 1))
   const last = { at: at(failures + 1), attempt: failures + 1, destination }
-  const copy = foundCopy({ destination, attempt: failures })
+  const retryRecord = foundRetryRecord({ destination, attempt: failures })
   const deadLetter = foundDeadLetter({ destination, key: `key-${destination}` })
   const end = (more: Partial<RecordedAttempt>) => [...attempts, foundAttempt({ ...last, ...more } as never)]
   switch (ending) {
     case 'delivered':
-      // `copy` is the retry record before the last attempt. A search finds it until its offset is
-      // committed.
-      return { attempts: end({}), copies: [copy], deadLetters: [] }
+      // `retryRecord` is the retry record before the last attempt. A search finds it until its
+      // offset is committed.
+      return { attempts: end({}), retryRecords: [retryRecord], deadLetters: [] }
     case 'dead_lettered':
-      return { attempts: end({ decision: 'dead_lettered' }), copies: [copy], deadLetters: [deadLetter] }
+      return { attempts: end({ decision: 'dead_lettered' }), retryRecords: [retryRecord], deadLetters: [deadLetter] }
     case 'dropped':
-      return { attempts: end({ decision: 'dropped', kind: 'result', outcomes: {} }), copies: [], deadLetters: [] }
+      return { attempts: end({ decision: 'dropped', kind: 'result', outcomes: {} }), retryRecords: [], deadLetters: [] }
     case 'waiting':
-      return { attempts, copies: [copy], deadLetters: [] }
+      return { attempts, retryRecords: [retryRecord], deadLetters: [] }
     case 'replayed':
       return {
         attempts: [...end({ decision: 'dead_lettered' }), foundAttempt({ ...last, at: last.at + 1, round: 1 })],
-        copies: [],
+        retryRecords: [],
         deadLetters: [],
       }
     case 'replay_waiting':
       return {
         attempts: end({ decision: 'dead_lettered' }),
-        copies: [foundCopy({ destination, round: 1 })],
+        retryRecords: [foundRetryRecord({ destination, round: 1 })],
         deadLetters: [deadLetter],
       }
   }
@@ -78,7 +82,7 @@ describe('a timeline', () => {
           ...noPieces,
           events: [foundEvent({ destinations: [...destinations] })],
           attempts: shuffled(pieces.flatMap(each => each.attempts)),
-          copies: shuffled(pieces.flatMap(each => each.copies)),
+          retryRecords: shuffled(pieces.flatMap(each => each.retryRecords)),
           deadLetters: shuffled(pieces.flatMap(each => each.deadLetters)),
         })
         const states = Object.fromEntries(timeline.destinations.map(({ id, state }) => [id, state]))
@@ -97,7 +101,7 @@ describe('a timeline', () => {
   })
 
   it('never claims a delivery when a topic was not read completely and no record has it', () => {
-    const flags = fc.record({ attempts: fc.boolean(), copies: fc.boolean(), deadLetters: fc.boolean() })
+    const flags = fc.record({ attempts: fc.boolean(), retryRecords: fc.boolean(), deadLetters: fc.boolean() })
     fc.assert(
       fc.property(flags, fc.boolean(), (isComplete, hasFailure) => {
         const attempts = hasFailure ? [foundAttempt({ decision: 'retried', outcomes: { 0: 'timeout' } })] : []

@@ -56,7 +56,7 @@ it('agrees with the oracle after every step of every interleaving', () => {
         }
         const { received } = oracle
         const expected = [committable(oracle), received, oracle.open.length, received - committable(oracle)]
-        expect([tracker.committable, tracker.received, tracker.open, tracker.span]).toEqual(expected)
+        expect([tracker.committable, tracker.received, tracker.inProgressCount, tracker.offsetSpan]).toEqual(expected)
       }
     }),
   )

@@ -2,9 +2,9 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { policiesWithinLimits } from '../../../../src/core/settings/check-policies.ts'
 import { refuseSchedule } from '../../../../src/core/settings/check-schedule-and-listeners.ts'
-import { policy } from '../../../../src/core/settings/destination-policy.ts'
 import { effectivePolicy } from '../../../../src/core/settings/effective-policy.ts'
-import { delivery } from '../../../../src/core/settings/schema.ts'
+import { delivery } from '../../../../src/core/settings/schema-of-configuration.ts'
+import { policy } from '../../../../src/core/settings/schema-of-destination-policy.ts'
 
 const seconds = (max: number): fc.Arbitrary<string> => fc.nat(max).map(count => `${count}s`)
 const rules = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { ResultCounts } from '../../../../src/core/live-status/result-counts.ts'
+import { ResultCounts } from '../../../../src/core/live-status/result-counts-of-this-process.ts'
 import { createStatusWriter } from '../../../../src/services/live-status/status-writer.ts'
 import { StatusTopic } from '../../../support/live-status/memory-status-topic.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
@@ -34,7 +34,7 @@ it('the sum over all periods is what was counted, whatever happens to the writes
     const results = new ResultCounts()
     const writer = createStatusWriter({
       ...{ instance: 'pod-1', services: ['dispatcher'], version: '1.2.3', topic: 't', producer: topic, clock },
-      ...{ logger: silent, metrics: { statusRecords: { inc() {}, of: () => ({ inc() {} }) } } },
+      ...{ logger: silent, metrics: { statusRecords: { inc() {}, withLabels: () => ({ inc() {} }) } } },
     })
     writer.include({ results, activityOf: () => undefined, partitions: () => 1 })
     writer.start()

@@ -1,4 +1,4 @@
-import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import { flowLimits } from '../../../../src/core/flow/flow-control-constants.ts'
 import { prefetchLimits } from '../../../../src/core/flow/prefetch-limits.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { parseCommit } from '../../../../src/core/progress/commit-metadata.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { defaultResendRate } from '../../../../src/core/jobs/job-rates.ts'
+import { defaultResendRate } from '../../../../src/core/jobs/max-and-default-job-rates.ts'
 import { operatorKey } from '../../../support/operator/scripted-deletion-and-audience-api.ts'
 import { askObjects } from '../../../support/operator/send-operator-api-request.ts'
 import { bounds } from '../bounds.ts'

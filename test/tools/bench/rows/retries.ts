@@ -1,4 +1,4 @@
-import type { RecordedAttempts } from '../../../../src/core/settings/attempts-topic-setting.ts'
+import type { RecordedAttempts } from '../../../../src/core/settings/schema-of-attempts-topic.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import { type Contender, drainInTurns } from '../drain-in-turns.ts'

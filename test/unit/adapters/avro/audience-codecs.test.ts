@@ -5,7 +5,7 @@ import {
   createMembershipCodec,
   membershipSchema,
 } from '../../../../src/adapters/avro/audience-codecs.ts'
-import { SchemaNotRegistered, subjectOf } from '../../../../src/adapters/avro/own-schemas-and-subjects.ts'
+import { SchemaNotRegistered, subjectOf } from '../../../../src/adapters/avro/schema-texts-and-subject-names.ts'
 import { toInputRecord } from '../../../../src/core/audience/input.ts'
 import type { ValueCodec } from '../../../../src/core/ports.ts'
 import { audienceInput, membershipRecord } from '../../../support/audience/example-records.ts'

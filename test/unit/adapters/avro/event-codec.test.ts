@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
-import { SchemaNotRegistered } from '../../../../src/adapters/avro/own-schemas-and-subjects.ts'
 import { RegistryUnavailable } from '../../../../src/adapters/avro/schema-registry.ts'
+import { SchemaNotRegistered } from '../../../../src/adapters/avro/schema-texts-and-subject-names.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
@@ -187,8 +187,8 @@ describe('undecodable', () => {
     ['empty', () => Buffer.alloc(0), /^not an Avro record with a schema id/],
     ['no magic byte', () => Buffer.from('{"type":"track"}'), /the value starts with 0x7b22747970/],
     ['a header without content', () => ours().subarray(0, 5), /^the value is corrupt, or was not written with/],
-    ['truncated', () => ours().subarray(0, -1), /truncated/],
-    ['trailing bytes', () => Buffer.concat([ours(), Buffer.of(0)]), /trailing data/],
+    ['truncated', () => ours().subarray(0, -1), /the value ends before the record is complete/],
+    ['trailing bytes', () => Buffer.concat([ours(), Buffer.of(0)]), /the value has bytes after the record/],
     ['a union branch that does not exist', () => Buffer.concat([ours().subarray(0, -1), Buffer.of(8)]), /union index/],
   ])('%s', (_name, value, detail) => {
     expect(decode(value())).toEqual({ kind: 'undecodable', detail: expect.stringMatching(detail) })

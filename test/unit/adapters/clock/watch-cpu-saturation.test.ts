@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { type EventLoopWatch, watchEventLoop } from '../../../../src/adapters/clock/watch-cpu-saturation.ts'
-import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import { flowLimits } from '../../../../src/core/flow/flow-control-constants.ts'
 import { closingAfterEach } from '../../../support/cleanup.ts'
 import { until } from '../../../support/kafka/admin.ts'
 

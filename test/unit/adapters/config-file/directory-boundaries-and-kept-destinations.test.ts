@@ -22,8 +22,8 @@ async function place(files: Record<string, string>, from = 'more') {
   return { folder, load, write: (name: string, text: string) => writeFile(join(folder, name), text) }
 }
 
-const shown = ({ id, sources, isHeld, webhooks }: Destination): string =>
-  isHeld === true
+const shown = ({ id, sources, isPlaceholder, webhooks }: Destination): string =>
+  isPlaceholder === true
     ? `${id} held for ${sources.join() || 'nothing'}`
     : `${id} ${webhooks.map(({ url }) => revealed(url)).join()}`
 const destinationsOf = ({ settings }: Loaded): string[] => settings.destinations.map(shown)

@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { stringify } from 'yaml'
 import { formatProblem } from '../../../../src/adapters/config-file/config-file.ts'
+import { createConfigSnapshot } from '../../../../src/adapters/config-file/config-snapshot.ts'
 import { limitTokens } from '../../../../src/adapters/config-file/directory-limits.ts'
 import { readConfigFiles } from '../../../../src/adapters/config-file/read-config-files.ts'
-import { createConfigSnapshot } from '../../../../src/adapters/config-file/snapshot.ts'
 import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }
@@ -28,7 +28,7 @@ describe('a file of destinationsFrom', () => {
       'more/b.yaml': `id: b\nsources: [web]\npolicy: [${'1,'.repeat(7_000)}]\n`,
     })
     const { settings, problems } = await loadValid(join(folder, 'hookline.yaml'), {})
-    expect(settings.destinations.map(({ id, isHeld = false }) => [id, isHeld])).toEqual([
+    expect(settings.destinations.map(({ id, isPlaceholder = false }) => [id, isPlaceholder])).toEqual([
       ['a', false],
       ['b', true],
     ])
@@ -66,7 +66,7 @@ describe('a directory of destinationsFrom', () => {
     const { read, problems } = await listing(2_002)
     expect(read).toHaveLength(2_001)
     expect(problems.map(({ file, message }) => `${file}: ${message}`)).toEqual([
-      '/more/text 2000.yaml: is not read, and the later files of its directory are not read either: a directory may have at most 2000 files',
+      '/more/text 2000.yaml: is not read, and the files after it in alphabetical order are not read either: a directory may have at most 2000 files',
     ])
   })
 

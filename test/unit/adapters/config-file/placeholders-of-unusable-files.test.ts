@@ -37,14 +37,18 @@ describe('the destination of an unusable file of destinationsFrom', () => {
     await write('hookline.yaml', `${main}network: { httpsOnly: true }`)
     const total = { path: 'properties.total', op: 'gt', value: 5 }
     for (const { settings } of [await load(first), await load()]) {
-      expect(settings.destinations.map(({ id, isHeld, enabled, filter }) => ({ id, isHeld, enabled, filter }))).toEqual(
-        [
-          { id: 'a', isHeld: true, enabled: true, filter: { types: ['track'] } },
-          { id: 'b', isHeld: true, enabled: false, filter: undefined },
-          { id: 'c', isHeld: true, enabled: true, filter: { where: [total] } },
-          { id: 'd', isHeld: true, enabled: true, filter: undefined },
-        ],
-      )
+      const shown = settings.destinations.map(({ id, isPlaceholder, enabled, filter }) => ({
+        id,
+        isPlaceholder,
+        enabled,
+        filter,
+      }))
+      expect(shown).toEqual([
+        { id: 'a', isPlaceholder: true, enabled: true, filter: { types: ['track'] } },
+        { id: 'b', isPlaceholder: true, enabled: false, filter: undefined },
+        { id: 'c', isPlaceholder: true, enabled: true, filter: { where: [total] } },
+        { id: 'd', isPlaceholder: true, enabled: true, filter: undefined },
+      ])
       expect(settings.destinations.at(-1)?.lifecycle).toMatchObject({ pauseKeepsWindow: true })
     }
   })
@@ -56,7 +60,7 @@ describe('the destination of an unusable file of destinationsFrom', () => {
       'more/b.yaml': entry('b', 'filter: { types: [nothing] }'),
     })
     const { settings } = await load()
-    expect(settings.destinations.map(({ isHeld, filter }) => [isHeld, filter])).toEqual([
+    expect(settings.destinations.map(({ isPlaceholder, filter }) => [isPlaceholder, filter])).toEqual([
       [true, undefined],
       [true, undefined],
     ])
@@ -69,7 +73,7 @@ describe('the destination of an unusable file of destinationsFrom', () => {
       'more/b.yaml': 'id: [',
     })
     const { settings } = await load()
-    expect(settings.destinations.map(({ id, isHeld }) => [id, isHeld])).toEqual([
+    expect(settings.destinations.map(({ id, isPlaceholder }) => [id, isPlaceholder])).toEqual([
       ['a', undefined],
       ['b', true],
     ])
@@ -84,7 +88,7 @@ describe('the destination of an unusable file of destinationsFrom', () => {
     })
     const { settings } = await load()
     expect(settings.network.ports).toEqual([8443, 9443])
-    expect(settings.destinations.map(({ id, isHeld }) => [id, isHeld])).toEqual([
+    expect(settings.destinations.map(({ id, isPlaceholder }) => [id, isPlaceholder])).toEqual([
       ['a', undefined],
       ['b', true],
       ['c', true],
@@ -107,7 +111,7 @@ describe('a directory whose sources come from the environment', () => {
     expect(problems.map(({ path, message }) => `${path}: ${message}`)).toEqual([
       'sources[1]: destinations of this directory must not use this source',
     ])
-    expect(settings.destinations.map(({ id, isHeld, sources }) => [id, isHeld, sources])).toEqual([
+    expect(settings.destinations.map(({ id, isPlaceholder, sources }) => [id, isPlaceholder, sources])).toEqual([
       ['a', undefined, ['web', 'app']],
       ['b', true, ['web']],
     ])
@@ -138,7 +142,7 @@ describe('with a config topic, the destination of an unusable file', () => {
   const routed = ({ settings }: Loaded) =>
     createRouting(mergeObjects(settings, [ofTopic]).settings)
       .bySource.get('app')
-      ?.map(({ id, isHeld }) => [id, isHeld])
+      ?.map(({ id, isPlaceholder }) => [id, isPlaceholder])
 
   it('keeps its sources of the topic when its file was valid before', async () => {
     const { folder, load, write } = await place({ ...files, 'hookline.yaml': operated, 'more/a.yaml': valid })

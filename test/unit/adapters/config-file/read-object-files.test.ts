@@ -230,6 +230,6 @@ webhooks:
     const { result } = await read({ files, path: 'a.yaml' })
     if (result.kind === 'refused') throw new Error('refused')
     const problem = { path: ['sources', 0], message: 'no source has this id', hint: 'x' }
-    expect(result.objects[1]!.locate(problem)).toMatchObject({ line: 2, column: 22, path: [1, 'sources', 0] })
+    expect(result.objects[1]!.locate(problem)).toMatchObject({ line: 2, column: 22, pathInFile: [1, 'sources', 0] })
   })
 })

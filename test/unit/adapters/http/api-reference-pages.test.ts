@@ -4,7 +4,7 @@ import { documentPath } from '../../../../src/adapters/http/api-paths-and-method
 import { operatorDocument } from '../../../../src/adapters/http/openapi-operator.ts'
 import { openApiDocument } from '../../../../src/adapters/http/openapi-tracking.ts'
 import { problemStatus, sessionStatus } from '../../../../src/adapters/http/response-codes-and-bodies.ts'
-import { rejectionCodes } from '../../../../src/core/message/message.ts'
+import { rejectionCodes } from '../../../../src/core/message/message-rejection.ts'
 import { objectRefusalStatus } from '../../../../src/core/operator/object-refusal.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import ajv from 'ajv/dist/2020.js'
-import { ingestPaths } from '../../../../src/adapters/http/api-paths-and-methods.ts'
+import { trackingPaths } from '../../../../src/adapters/http/api-paths-and-methods.ts'
 import { openApiDocument } from '../../../../src/adapters/http/openapi-tracking.ts'
 import { problemStatus, sessionStatus } from '../../../../src/adapters/http/response-codes-and-bodies.ts'
 
@@ -23,7 +23,7 @@ describe('the OpenAPI document', () => {
 
   it('has every path with a unique operation id', () => {
     expect(Object.keys(document.paths)).toEqual([
-      ...ingestPaths.map(({ path }) => path),
+      ...trackingPaths.map(({ path }) => path),
       '/v1/projects/{writeKey}/settings',
       '/v1/regulations',
       '/v1/regulations/{id}',

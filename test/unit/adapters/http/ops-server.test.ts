@@ -86,7 +86,7 @@ describe('connections of the ops server', () => {
   const quick = { headTimeout: durationMs(50), requestTimeout: durationMs(50), checkEvery: durationMs(10) }
   const hour = durationMs(3_600_000)
   /** Timeouts that are so long that only the limit of connections can close a connection. */
-  const patient = { headTimeout: hour, requestTimeout: hour, keepAlive: hour, silence: hour }
+  const patient = { headTimeout: hour, requestTimeout: hour, keepAlive: hour, inactivityTimeout: hour }
   const well: Health = { live: [check('a', true)], ready: [] }
 
   it.each([
@@ -142,8 +142,8 @@ describe('connections of the ops server', () => {
   })
 
   it('by default, a silent or idle one is closed after 5 s', async () => {
-    // Without the override, the limit `silence` would close the connections after 10 s.
-    const { url } = await serve(well, { silence: hour })
+    // Without the override, the limit `inactivityTimeout` would close the connections after 10 s.
+    const { url } = await serve(well, { inactivityTimeout: hour })
     const startedAt = performance.now()
     const [silent, idle] = [await connect(url), await connect(url)]
     await idle.send('GET /livez HTTP/1.1\r\nHost: ops\r\n\r\n')

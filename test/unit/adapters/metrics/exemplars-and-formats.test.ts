@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
 import { openMetricsOf } from '../../../../src/adapters/metrics/open-metrics.ts'
-import { type LabelSet, seriesBudget } from '../../../../src/core/metrics/metric-spec.ts'
+import { type LabelSet, seriesBudget } from '../../../../src/core/metrics/declare-metrics.ts'
 import { type Metrics, metricSpecs, type TracedHistogram } from '../../../../src/core/metrics/metrics.ts'
 import { contractMetrics } from '../../../support/prometheus/metrics-contract.ts'
 
@@ -87,7 +87,7 @@ describe('both formats', () => {
 
   it('fold the same', async () => {
     const { metrics, text, openMetrics } = registry()
-    for (let index = 0; index <= seriesBudget.folding; index++)
+    for (let index = 0; index <= seriesBudget.maxOverflowing; index++)
       metrics.deliveries.inc({ destination: `destination-${index}`, result: 'delivered' })
     const series = seriesIn(await openMetrics.text())
     expect(series).toContain('hookline_deliveries_total{destination="_other",result="delivered"}')

@@ -25,7 +25,7 @@ describe('metrics', () => {
 
   it('shows a count that the caller holds, under the same labels', async () => {
     const { metrics, text } = createMetrics()
-    const delivered = metrics.deliveries.of({ destination: 'crm', result: 'delivered' })
+    const delivered = metrics.deliveries.withLabels({ destination: 'crm', result: 'delivered' })
     const line = 'hookline_deliveries_total{destination="crm",result="delivered"}'
     expect(await linesOf(text(), line)).toEqual([`${line} 0`])
     delivered.inc()

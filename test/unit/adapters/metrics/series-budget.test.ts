@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMetrics, type MetricsRegistry } from '../../../../src/adapters/metrics/metrics.ts'
-import { foldings } from '../../../../src/adapters/metrics/series-budget.ts'
+import { overflowVariants } from '../../../../src/adapters/metrics/series-budget.ts'
 import { outcomes } from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
-import { seriesBudget } from '../../../../src/core/metrics/metric-spec.ts'
+import { seriesBudget } from '../../../../src/core/metrics/declare-metrics.ts'
 
 /** The values of the series of one metric, by `{labels}`. */
 async function seriesOf({ text }: MetricsRegistry, name: string): Promise<ReadonlyMap<string, number>> {
@@ -14,9 +14,9 @@ async function seriesOf({ text }: MetricsRegistry, name: string): Promise<Readon
 
 const sum = (series: ReadonlyMap<string, number>): number => [...series.values()].reduce((a, b) => a + b, 0)
 
-describe('labels fold from the last one on', () => {
-  it('folds the webhook first, then the destination, never the others', () => {
-    expect(foldings({ destination: 'crm', webhook: '0', outcome: 'dns' }, ['destination', 'webhook'])).toEqual([
+describe('label values overflow from the last label on', () => {
+  it('replaces the webhook first, then the destination, never the others', () => {
+    expect(overflowVariants({ destination: 'crm', webhook: '0', outcome: 'dns' }, ['destination', 'webhook'])).toEqual([
       { destination: 'crm', webhook: '0', outcome: 'dns' },
       { destination: 'crm', webhook: '_other', outcome: 'dns' },
       { destination: '_other', webhook: '_other', outcome: 'dns' },
@@ -38,8 +38,8 @@ describe('a thousand destinations of five webhooks, with every outcome', () => {
 
   it('stay within the budget', async () => {
     const lines = (await registry.text()).split('\n').filter(line => line !== '' && !line.startsWith('#'))
-    expect(lines.length).toBeLessThanOrEqual(seriesBudget.inProcess)
-    expect(lines.length).toBeGreaterThan(seriesBudget.folding)
+    expect(lines.length).toBeLessThanOrEqual(seriesBudget.target)
+    expect(lines.length).toBeGreaterThan(seriesBudget.maxOverflowing)
   })
 
   it('count each request once, also under folded labels', async () => {
@@ -63,8 +63,8 @@ describe('a thousand destinations of five webhooks, with every outcome', () => {
     const folded = (await seriesOf(registry, 'hookline_metrics_series_folded_total')).get('') ?? 0
     expect(folded).toBeGreaterThan(calls / 2)
     const shown = (await seriesOf(registry, 'hookline_metrics_series')).get('') ?? 0
-    expect(shown).toBeGreaterThanOrEqual(seriesBudget.folding)
-    expect(shown).toBeLessThanOrEqual(seriesBudget.inProcess)
+    expect(shown).toBeGreaterThanOrEqual(seriesBudget.maxOverflowing)
+    expect(shown).toBeLessThanOrEqual(seriesBudget.target)
   })
 
   it('does not show a gauge over the limit, because a sum of states has no meaning', async () => {
@@ -106,7 +106,7 @@ describe('a gauge by destination that is reset before each reading', () => {
 
   it('gives the series of deleted destinations to new ones', async () => {
     const registry = createMetrics()
-    for (let first = 0; first <= 2 * seriesBudget.folding; first += 1_000) show(registry, idsFrom(first, 1_000))
+    for (let first = 0; first <= 2 * seriesBudget.maxOverflowing; first += 1_000) show(registry, idsFrom(first, 1_000))
     expect((await seriesOf(registry, 'hookline_breaker_open')).size).toBe(1_000)
     expect(await seriesOf(registry, 'hookline_metrics_series')).toEqual(new Map([['', 1_000]]))
     expect(await seriesOf(registry, 'hookline_metrics_series_folded_total')).toEqual(new Map([['', 0]]))
@@ -114,10 +114,10 @@ describe('a gauge by destination that is reset before each reading', () => {
 
   it('counts a destination above the limit once', async () => {
     const registry = createMetrics()
-    const ids = idsFrom(0, seriesBudget.folding + 5)
+    const ids = idsFrom(0, seriesBudget.maxOverflowing + 5)
     for (let reading = 0; reading < 3; reading++) show(registry, ids)
     expect(await seriesOf(registry, 'hookline_metrics_series_folded_total')).toEqual(new Map([['', 5]]))
-    expect((await seriesOf(registry, 'hookline_breaker_open')).size).toBe(seriesBudget.folding)
+    expect((await seriesOf(registry, 'hookline_breaker_open')).size).toBe(seriesBudget.maxOverflowing)
   })
 })
 

@@ -164,7 +164,7 @@ describe('failures', () => {
       'another service',
       (_request, response) => void response.writeHead(200).end('<html>'),
       'bad_response',
-      'the server at URL (status 200) did not respond as an operator API does; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service',
+      'the response of the server at URL (status 200) is not a response of the operator API; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service',
     ],
     [
       'a proxy of a service that restarts',
@@ -176,13 +176,13 @@ describe('failures', () => {
       'a redirect, which is not followed',
       (_request, response) => void response.writeHead(302, { location: '/elsewhere' }).end(),
       'bad_response',
-      'the server at URL (status 302) did not respond as an operator API does; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service',
+      'the response of the server at URL (status 302) is not a response of the operator API; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service',
     ],
     [
       'JSON of another form',
       json(200, { version: 'x' }),
       'bad_response',
-      'the server at URL (status 200) did not respond as an operator API does; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service',
+      'the response of the server at URL (status 200) is not a response of the operator API; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service',
     ],
   ])('%s', async (_name, respond, code, message) => {
     const { client, url } = await clientOf(respond)
@@ -193,7 +193,7 @@ describe('failures', () => {
   it('a version without these routes', async () => {
     const { client, url } = await clientOf(json(404, problemWith('not_found')))
     await expect(client.list('source')).rejects.toThrow(
-      `the server at ${url} (status 404) did not respond as an operator API does`,
+      `the response of the server at ${url} (status 404) is not a response of the operator API`,
     )
   })
 

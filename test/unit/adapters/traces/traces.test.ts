@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { maxQueuedSpans } from '../../../../src/adapters/traces/span-export.ts'
+import { maxQueuedSpans } from '../../../../src/adapters/traces/span-processor.ts'
 import { createTraces } from '../../../../src/adapters/traces/traces.ts'
 import type { SpanStart } from '../../../../src/core/trace/tracer.ts'
 import { Conditions } from '../../../support/awaited-conditions.ts'
@@ -12,10 +12,10 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const spansLost =
-  'this process could not export trace spans (see "error"), and discarded them; "spans" is the number of discarded spans; messages are not affected; check traces.endpoint (if it is not set: OTEL_EXPORTER_OTLP_*), the receiver at this address, and the network to the receiver'
+  'this process could not export trace spans (see "error"), and discarded them; "spans" is the number of discarded spans; messages are not affected; check traces.endpoint (if it is not set: OTEL_EXPORTER_OTLP_*), the tracing backend at this address, and the network to the tracing backend'
 const work: SpanStart = { name: 'work', kind: 'consumer', facts: { 'messaging.system': 'kafka', count: 3 } }
 const theirs = { traceparent: traceparent('a'), tracestate: 'v=1' }
-const unkept = { traceparent: traceparent('b', '00'), tracestate: 'v=2' }
+const unsampled = { traceparent: traceparent('b', '00'), tracestate: 'v=2' }
 
 describe('a span', () => {
   it('has its name, kind, attributes (also those set at its end) and resource', () => {
@@ -58,14 +58,14 @@ describe('the first span of a trace decides about sampling', () => {
       { parent: theirs },
       { traceId: 'a'.repeat(32), parent: 'a'.repeat(16), links: [] },
     ],
-    ['a child of a span that is not sampled', 1, { parent: unkept }, undefined],
+    ['a child of a span that is not sampled', 1, { parent: unsampled }, undefined],
     [
       'linked to a sampled span: a trace of its own',
       0,
       { follows: theirs },
       { parent: undefined, links: ['a'.repeat(16)] },
     ],
-    ['linked to a span that is not sampled', 1, { follows: unkept }, undefined],
+    ['linked to a span that is not sampled', 1, { follows: unsampled }, undefined],
     ['an invalid parent: a new trace', 1, { parent: { traceparent: 'what?' } }, { parent: undefined, links: [] }],
     ['an invalid link: a new trace', 1, { follows: { traceparent: 'what?' } }, { parent: undefined, links: [] }],
   ])('%s', (_, sample, more, expected) => {
@@ -76,8 +76,8 @@ describe('the first span of a trace decides about sampling', () => {
 
   it('passes on the context of a span that is not sampled', () => {
     const { tracer } = new RecordedSpans()
-    expect(tracer.start({ ...work, parent: unkept }).context).toEqual(unkept)
-    expect(tracer.start({ ...work, follows: unkept }).context).toEqual(unkept)
+    expect(tracer.start({ ...work, parent: unsampled }).context).toEqual(unsampled)
+    expect(tracer.start({ ...work, follows: unsampled }).context).toEqual(unsampled)
   })
 
   it('marks a new trace that is not sampled for later spans', () => {

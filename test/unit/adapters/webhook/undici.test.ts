@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { processClock } from '../../../../src/adapters/clock/process-clock.ts'
-import { OpenConnections } from '../../../../src/adapters/webhook/close-longest-idle-connections.ts'
 import { createConnectionRules } from '../../../../src/adapters/webhook/connection-rules.ts'
+import { ConnectionLimit } from '../../../../src/adapters/webhook/open-connection-limit.ts'
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
 import type { Clock } from '../../../../src/core/ports.ts'
@@ -91,7 +91,7 @@ describe('the pool', () => {
       peers.push(peer)
       return answering(answer(200))(peer)
     })
-    const pool = new Pool(createConnectionRules(network, resolve), new OpenConnections(), () => 0)
+    const pool = new Pool(createConnectionRules(network, resolve), new ConnectionLimit(), () => 0)
     const { origin, path } = pool.target(target.url())!
     const connections = [pool.take(origin), pool.take(origin)]
     for (const connection of connections) {
@@ -120,7 +120,7 @@ describe('the pool', () => {
 
   it.each([['no url'], ['ftp://127.0.0.1/'], ['//127.0.0.1/'], ['http://']])('%s is not a valid target', url => {
     expect(
-      new Pool(createConnectionRules(network, resolve), new OpenConnections(), () => 0).target(url),
+      new Pool(createConnectionRules(network, resolve), new ConnectionLimit(), () => 0).target(url),
     ).toBeUndefined()
   })
 
@@ -129,7 +129,7 @@ describe('the pool', () => {
     ['https://crm.example.com/a?b#c', 'crm.example.com', 443, '/a?b'],
     ['https://[2001:db8::1]:8443/ü', '2001:db8::1', 8443, '/%C3%BC'],
   ])('%s', (url, host, port, path) => {
-    const pool = new Pool(createConnectionRules(network, resolve), new OpenConnections(), () => 0)
+    const pool = new Pool(createConnectionRules(network, resolve), new ConnectionLimit(), () => 0)
     expect(pool.target(url)).toMatchObject({ origin: { host, port }, path })
     expect(pool.target(url)).toBe(pool.target(url))
   })

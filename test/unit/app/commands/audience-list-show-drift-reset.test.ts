@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { syncId } from '../../../../src/core/audience/sync-id.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import { AudienceCommandHarness, firstId, shoppers } from '../../../support/audience/command-harness.ts'
 import { topics } from '../../../support/operator/deletion-and-audience-command-harness.ts'
 
@@ -132,7 +132,7 @@ describe('audience drift', () => {
       'erp: 1 user with status "different"',
     ])
     expect(err).toBe(
-      'hookline: found 2 user values with the status "unknown" or "different" (a user counts once for each destination); check that each destination above is enabled and is in audiences.list for this audience, then sync the audience again\n',
+      'hookline: found 2 pairs of a user and a destination with the status "unknown" or "different"; check that each destination above is enabled and is in audiences.list for this audience, then run a full sync of the audience\n',
     )
   })
 

@@ -8,14 +8,20 @@ import { epochMs } from '../../../../src/core/time.ts'
 import { recordOf } from '../../../support/builders.ts'
 import { writtenDeadLetter } from '../../../support/operator/dead-letter-records.ts'
 import { objectsCommand } from '../../../support/operator/run-operator-api-commands.ts'
-import { foundAttempt, foundCopy, foundEvent, noPieces, start } from '../../../support/operator/timeline-input.ts'
+import {
+  foundAttempt,
+  foundEvent,
+  foundRetryRecord,
+  noPieces,
+  start,
+} from '../../../support/operator/timeline-input.ts'
 
 const failed = foundAttempt({ decision: 'retried', outcomes: { 0: 'http_5xx' }, statuses: { 0: 503 } })
 const known = messageTimeline({
   ...noPieces,
   events: [foundEvent({ destinations: ['ads', 'crm'], event: 'Order\u{1b}[2J' })],
   attempts: [failed],
-  copies: [foundCopy({ attempt: 1, reason: 'http_5xx' })],
+  retryRecords: [foundRetryRecord({ attempt: 1, reason: 'http_5xx' })],
   isPartial: true,
 })
 const nothing = messageTimeline({ ...noPieces, id: 'm-2' })
@@ -127,7 +133,7 @@ describe('hookline dead-letters --operator-url', () => {
     const { code, err } = await run('dead-letters', '--operator-url', installation.url)
     expect([code, err]).toEqual([
       0,
-      '1 dead letter: http_4xx 1\nhookline: the list may have dead letters that were replayed, because the operator service does not have the keys of all replayed dead letters in memory\n',
+      '1 dead letter: http_4xx 1\nhookline: the list may include dead letters that were already replayed, because the operator service cannot keep the keys of all replayed dead letters in memory\n',
     ])
   })
 

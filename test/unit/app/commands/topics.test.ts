@@ -78,7 +78,7 @@ describe('topics apply', () => {
     expect(await run(admin, 'apply')).toEqual({
       code: 1,
       out: '',
-      err: `hookline: ${message}; 3 is more than the number of running brokers: start more brokers, or set topics.replicationFactor or --replication-factor to a lower number\n`,
+      err: `hookline: ${message}; the replication factor 3 is higher than the number of running brokers: start more brokers, or set topics.replicationFactor or --replication-factor to a lower number\n`,
     })
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { SchemaNotRegistered } from '../../../../src/adapters/avro/own-schemas-and-subjects.ts'
 import { RegistryUnavailable } from '../../../../src/adapters/avro/schema-registry.ts'
+import { SchemaNotRegistered } from '../../../../src/adapters/avro/schema-texts-and-subject-names.ts'
 import { awaitSetup, TopicsMissing } from '../../../../src/app/compose/await-setup.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { destinationInForce } from '../../../../src/app/compose/compose-objects-and-log-api.ts'
+import { latestDestination } from '../../../../src/app/compose/compose-objects-and-log-api.ts'
 import { createMergedSettings } from '../../../../src/app/compose/merged-settings.ts'
 import type { Merged } from '../../../../src/core/config-objects/merge-objects.ts'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
@@ -53,9 +53,9 @@ describe('the merged settings', () => {
     merged.follow(store)
     write('crm')
     write('lost', { value: sealedValue(named('destination', 'lost'), destinationDocument({ sources: ['gone'] })) })
-    expect(destinationInForce({ merged }, 'crm')?.isHeld).toBeUndefined()
-    expect(destinationInForce({ merged }, 'lost')).toMatchObject({ isHeld: true })
-    expect(destinationInForce({ merged }, 'absent')).toBeUndefined()
+    expect(latestDestination({ merged }, 'crm')?.isPlaceholder).toBeUndefined()
+    expect(latestDestination({ merged }, 'lost')).toMatchObject({ isPlaceholder: true })
+    expect(latestDestination({ merged }, 'absent')).toBeUndefined()
   })
 
   it('are replaced once for all changes within 100 ms, and immediately after 100 ms without changes', async () => {
@@ -160,10 +160,10 @@ describe('the merged settings', () => {
     expect(crm()).toMatchObject({ paused: false, webhooks: [{ label: '0' }] })
     const withNetwork = (network: object) => {
       const file = fileSettings()
-      return { ...file, given: { ...file.given, context: { network } } as never }
+      return { ...file, entriesAsWritten: { ...file.entriesAsWritten, context: { network } } as never }
     }
     merged.applyFile(withNetwork({ httpsOnly: true }))
-    expect(crm()).toMatchObject({ isHeld: true, paused: true, sources: ['web'], webhooks: [] })
+    expect(crm()).toMatchObject({ isPlaceholder: true, paused: true, sources: ['web'], webhooks: [] })
     // Without its filter, the paused `crm` would keep the excluded messages, and get them after the
     // pause.
     expect(crm()?.filter).toEqual({ types: ['track'] })
@@ -189,16 +189,17 @@ describe('the merged settings', () => {
     merged.follow(store)
     const network = { allow: ['10.0.0.0/8'], httpsOnly: true }
     merged.applyFile(fileSettings({ network }))
-    const held = () => applied.at(-1)?.settings.destinations.flatMap(({ id, isHeld }) => (isHeld ? [id] : []))
-    expect(held()).toEqual(['plain'])
+    const placeholders = () =>
+      applied.at(-1)?.settings.destinations.flatMap(({ id, isPlaceholder }) => (isPlaceholder ? [id] : []))
+    expect(placeholders()).toEqual(['plain'])
     const without = (more: object): Settings => {
-      const { given: _, ...file } = fileSettings(more)
+      const { entriesAsWritten: _, ...file } = fileSettings(more)
       return { ...file, operator: { keys: [] } }
     }
     merged.applyFile(without({ network }))
-    expect(held()).toEqual(['plain'])
+    expect(placeholders()).toEqual(['plain'])
     merged.applyFile(without({ network: { ...network, httpsOnly: false } }))
-    expect(held()).toEqual([])
+    expect(placeholders()).toEqual([])
   })
 
   it('show the age of the objects, and 0 without a config topic', async () => {

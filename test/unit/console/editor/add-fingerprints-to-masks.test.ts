@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { editedDocument } from '../../../../packages/console/src/editor/add-fingerprints-to-masks.ts'
+import { addFingerprintsToMasks } from '../../../../packages/console/src/editor/add-fingerprints-to-masks.ts'
 import type { ObjectDocument, ObjectKind } from '../../../../src/core/config-objects/config-objects.ts'
 import { fingerprintOf, maskDocument } from '../../../../src/core/config-objects/mask.ts'
 
@@ -38,5 +38,5 @@ it.each<[name: string, ObjectKind, stored: ObjectDocument, edited: ObjectDocumen
   ],
   ['one webhook', 'destination', { webhooks: [{ url }] }, { webhooks: [{ url: 'https://a.example/***' }] }],
 ])('the edited document of %s', (_, kind, stored, edited) =>
-  expect(editedDocument(maskDocument(kind, stored))).toEqual(edited),
+  expect(addFingerprintsToMasks(maskDocument(kind, stored))).toEqual(edited),
 )

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { inputOf, timeOf } from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters-and-inputs.ts'
+import { inputOf, timeOf } from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
 
 it('the field of a time that it cannot show is empty', () => {
   expect([inputOf(undefined), inputOf('24h'), inputOf('soon')]).toEqual(['', '', ''])

@@ -3,22 +3,18 @@ import type { Replay, Resend } from '../../../../packages/console/src/api/job-ty
 import type { DeadLetter } from '../../../../packages/console/src/api/response-types.ts'
 import { audienceRows } from '../../../../packages/console/src/pages/audiences/audience-rows.ts'
 import { bodyText } from '../../../../packages/console/src/pages/dead-letters/body-text.ts'
-import {
-  emptyTitle,
-  filtersOf,
-  filterText,
-  partialText,
-} from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters-and-inputs.ts'
+import { filtersOf, filterText } from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
+import { emptyTitle, partialText } from '../../../../packages/console/src/pages/dead-letters/dead-letter-list-texts.ts'
 import { firstDeliveryOf } from '../../../../packages/console/src/pages/destination/first-delivery.ts'
 import { hourlyResults } from '../../../../packages/console/src/pages/destination/hourly-results.ts'
 import { noFailuresText } from '../../../../packages/console/src/pages/destination/no-failures-text.ts'
 import { sourcesOf, urlsOf } from '../../../../packages/console/src/pages/destinations/document-sources-and-urls.ts'
 import {
-  doneOf,
   jobRateText,
   missingText,
   newestFirst,
   progressText,
+  readProgressOf,
   titleOf,
 } from '../../../../packages/console/src/pages/jobs/job-texts-and-order.ts'
 import { messageAddress, spanBefore, spanOf } from '../../../../packages/console/src/pages/messages/search-time-span.ts'
@@ -26,7 +22,7 @@ import { reasonText } from '../../../../packages/console/src/pages/messages/stat
 import { failingDestinations } from '../../../../packages/console/src/pages/overview/failing-destinations.ts'
 import { noRates, timesShown, withRates } from '../../../../packages/console/src/pages/overview/rate-history.ts'
 import { resendRequest } from '../../../../packages/console/src/pages/resend/resend-request.ts'
-import { defaultResendRate } from '../../../../src/core/jobs/job-rates.ts'
+import { defaultResendRate } from '../../../../src/core/jobs/max-and-default-job-rates.ts'
 
 describe('the failing destinations', () => {
   const letter = (destination: string, at: string, reason: string): DeadLetter => ({ key: at, at, destination, reason })
@@ -163,7 +159,7 @@ describe('a job', () => {
     expect(progressText(job)).toBe(
       '1 dead letter read; of those that match the filters, 1 can be replayed, 0 cannot be replayed',
     )
-    expect(doneOf(job)).toEqual({ done: 1 })
+    expect(readProgressOf(job)).toEqual({ done: 1 })
   })
 
   it('that only counts, and that a process of an earlier version ran, says what can be replayed', () => {

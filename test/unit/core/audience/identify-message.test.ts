@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { changeId, identifyOf, valueIn } from '../../../../src/core/audience/identify-message.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import { start } from '../../../support/builders.ts'
 
 const key = { audience: 'Score', userId: 'ann', destination: 'crm' }

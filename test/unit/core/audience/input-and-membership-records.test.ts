@@ -20,8 +20,8 @@ import {
   watermarkKey,
 } from '../../../../src/core/audience/membership-and-watermark-records.ts'
 import { newSyncId, syncId } from '../../../../src/core/audience/sync-id.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import { maxUserIdBytes } from '../../../../src/core/message/identifiers.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { start } from '../../../support/builders.ts'
 
@@ -102,7 +102,7 @@ describe('memberships', () => {
     ['in flight', { ...settled, inFlight: { value: 'null' as JsonText, since: start, isOvertaken: true } }],
     [
       'unknown',
-      { ...settled, acknowledged: undefined, unconfirmed: { versions: 2 ** 32 - 1, until: epochMs(start + 1) } },
+      { ...settled, acknowledged: undefined, unconfirmed: { bitSet: 2 ** 32 - 1, until: epochMs(start + 1) } },
     ],
   ])('%s: survives its record', (_name, state) => {
     const record = throughAvro<MembershipRecord>(type, toMembershipRecord(state))
@@ -110,9 +110,9 @@ describe('memberships', () => {
     expect(fromWatermarkRecord(record)).toBeUndefined()
   })
   it('the watermark of an audience is unchanged after encoding and decoding', () => {
-    const mark = { begun: newSyncId(start, 'a'), closed: syncId(0), floor: 7, position: -1 }
-    const record = throughAvro<MembershipRecord>(type, toWatermarkRecord(mark))
-    expect(fromWatermarkRecord(record)).toStrictEqual(mark)
+    const watermark = { cancelledBelow: newSyncId(start, 'a'), closedUpTo: syncId(0), versionFloor: 7, position: -1 }
+    const record = throughAvro<MembershipRecord>(type, toWatermarkRecord(watermark))
+    expect(fromWatermarkRecord(record)).toStrictEqual(watermark)
     expect(fromMembershipRecord(record)).toBeUndefined()
   })
 })

@@ -4,16 +4,16 @@ import { InputScheduler } from '../../../../src/core/audience/input-scheduler.ts
 interface Input {
   readonly name: string
   readonly user: string | undefined
-  isFence(): boolean
+  mustRunAlone(): boolean
 }
 
-it('checks whether an input is a fence only after all earlier ones ran, because they can change that', () => {
+it('checks whether an input must run alone only after all earlier ones ran, because they can change that', () => {
   let asked = 0
   let hasBegun = false
   const beginning = (name: string): Input => ({
     name,
     user: name,
-    isFence: () => {
+    mustRunAlone: () => {
       asked++
       return !hasBegun
     },

@@ -56,7 +56,7 @@ describe('reports that arrive twice, late, or in another order', () => {
       '10 true, lost 2 true, 20 false, ok 3 false, wait 169h, ok 2 true',
       'sends true 2, kept, sends false 3, kept, -',
     ],
-    ['a report of an earlier change of an unknown user', 'sweep 20, ok 2 true', '-, -'],
+    ['a report of an earlier change of an unknown user', 'raise 20, ok 2 true', '-, -'],
   ])
 })
 

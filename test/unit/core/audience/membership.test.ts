@@ -91,44 +91,44 @@ describe('forgets memberships that are no longer needed', () => {
   const out = '10 true, ok 2 true, 20 false, ok 3 false'
   const before = 'sends true 2, kept, sends false 3, kept'
   stories([
-    ['when no older sync can be in progress', `${out}, sweep 19, sweep 20`, `${before}, -, gone`],
+    ['when no older sync can be in progress', `${out}, raise 19, raise 20`, `${before}, -, gone`],
     [
       'at the acknowledgement when that comes last',
-      '10 true, ok 2 true, 20 false, sweep 20, ok 3 false',
+      '10 true, ok 2 true, 20 false, raise 20, ok 3 false',
       'sends true 2, kept, sends false 3, -, gone',
     ],
-    ['not of a member', '10 true, ok 2 true, sweep 20', 'sends true 2, kept, -'],
+    ['not of a member', '10 true, ok 2 true, raise 20', 'sends true 2, kept, -'],
     [
       'not before the acknowledgement',
-      '10 true, ok 2 true, 20 false, sweep 30, lost 3 false, sweep 30',
+      '10 true, ok 2 true, 20 false, raise 30, lost 3 false, raise 30',
       'sends true 2, kept, sends false 3, -, kept, -',
     ],
     [
       'not while a copy may be in flight',
-      '10 true, lost 2 true, 20 false, ok 3 false, sweep 30, wait 169h, sweep 30',
+      '10 true, lost 2 true, 20 false, ok 3 false, raise 30, wait 169h, raise 30',
       'sends true 2, kept, sends false 3, kept, -, gone',
     ],
-    ['of a user who never was a member', '10 false, sweep 10, sweep 11', 'kept, gone, -'],
-    ['whose versions are not used again', `${out}, sweep 20, 21 true`, `${before}, gone, sends true 22`],
-    ['a sync that began earlier uses higher versions', 'sweep 50, 21 true', '-, sends true 52'],
+    ['of a user who never was a member', '10 false, raise 10, raise 11', 'kept, gone, -'],
+    ['whose versions are not used again', `${out}, raise 20, 21 true`, `${before}, gone, sends true 22`],
+    ['a sync that began earlier uses higher versions', 'raise 50, 21 true', '-, sends true 52'],
     [
       'not while their versions are above the floor of the watermark',
-      '10 true, ok 2 true, 10 false, ok 3 false, sweep 10/2, sweep 10/3',
+      '10 true, ok 2 true, 10 false, ok 3 false, raise 10/2, raise 10/3',
       'sends true 2, kept, sends false 3, kept, -, gone',
     ],
     [
       'of a removed destination, a day of syncs later',
-      `10 true, ok 2 true, 15 true, removed, sweep 20, sweep ${day}, sweep ${day + 15}`,
+      `10 true, ok 2 true, 15 true, removed, raise 20, raise ${day}, raise ${day + 15}`,
       'sends true 2, kept, kept, -, -, gone',
     ],
     [
       'a change in flight to a removed destination, whose outcome comes too late',
-      `10 true, removed, sweep ${day + 10}, lost 2 true`,
+      `10 true, removed, raise ${day + 10}, lost 2 true`,
       'sends true 2, gone, -',
     ],
     [
       'not of a destination that is only off the list',
-      `10 true, ok 2 true, off, sweep ${day + 10}`,
+      `10 true, ok 2 true, off, raise ${day + 10}`,
       'sends true 2, kept, -',
     ],
     ['a deleted user immediately, without a message', '10 true, forget', 'sends true 2, gone'],
@@ -151,7 +151,7 @@ it('keeps the position, the time and the sync', () => {
     inFlight: { value: 'false', since: expect.any(Number), isOvertaken: false },
     version: 3,
     syncId: 20,
-    unconfirmed: { versions: 0b10, until: expect.any(Number) },
+    unconfirmed: { bitSet: 0b10, until: expect.any(Number) },
     position: 3,
   })
 })

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { PackedMemberships } from '../../../../src/core/audience/packed-memberships.ts'
 import { syncId } from '../../../../src/core/audience/sync-id.ts'
-import { partitionFor } from '../../../../src/core/message/event.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
+import { partitionFor } from '../../../../src/core/message/partition-for-key.ts'
 
 const member: Membership = {
   desired: 'true' as JsonText,

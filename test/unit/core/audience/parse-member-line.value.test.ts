@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { absentValue } from '../../../../src/core/audience/audience-directory.ts'
+import { absentValue } from '../../../../src/core/audience/configured-audiences.ts'
 import { parseValue } from '../../../../src/core/audience/parse-member-line.ts'
 
 const shown = (kind: 'audience' | 'trait', given: unknown): string => {

@@ -12,7 +12,7 @@ import { epochMs } from '../../../../src/core/time.ts'
 const at = epochMs(1_000)
 const week = 7 * 24 * 3_600_000
 const ages = (doubt: UnconfirmedChanges | undefined): number[] =>
-  [...Array(40).keys()].filter(age => isUnconfirmed(doubt, age))
+  [...Array(40).keys()].filter(versionsBehind => isUnconfirmed(doubt, versionsBehind))
 
 describe('unconfirmed changes', () => {
   it('are none at first', () => {
@@ -39,7 +39,7 @@ describe('unconfirmed changes', () => {
   it('all 32 together stay an unsigned number', () => {
     let doubt = markUnconfirmed(undefined, at)
     for (let count = 0; count < 40; count++) doubt = markUnconfirmed(shiftBy(doubt, 1), at)
-    expect(doubt.versions).toBe(2 ** 32 - 1)
+    expect(doubt.bitSet).toBe(2 ** 32 - 1)
   })
   it('expire 7 days after the last one', () => {
     const doubt = markUnconfirmed(undefined, at)

@@ -68,10 +68,10 @@ describe('the failures that a process has seen', () => {
   it('do not count when a success follows', () => {
     const counter = new FailureCounter()
     counter.failed(at(1))
-    counter.ended(at(2))
+    counter.reset(at(2))
     expect(counter.hasFailures).toBe(false)
     counter.failed(at(3))
-    expect(counter.take()).toMatchObject({ attempts: 1, firstAt: at(3), lastAt: at(3), endedAt: at(2) })
+    expect(counter.take()).toMatchObject({ attempts: 1, firstAt: at(3), lastAt: at(3), resetAt: at(2) })
   })
 
   it('are added again when they were not written', () => {
@@ -81,7 +81,7 @@ describe('the failures that a process has seen', () => {
     counter.failed(at(5))
     counter.restore(seen)
     expect(counter.take()).toMatchObject({ attempts: 2, firstAt: at(1), lastAt: at(5) })
-    counter.ended(at(6))
+    counter.reset(at(6))
     counter.restore(seen)
     expect(counter.hasFailures).toBe(false)
   })

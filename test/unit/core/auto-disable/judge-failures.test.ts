@@ -6,7 +6,7 @@ import {
   isWatched,
   judgeFailures,
   minAttempts,
-  urlsOf,
+  urlHashesOf,
   type Verdict,
   withoutFailures,
 } from '../../../../src/core/auto-disable/judge-failures.ts'
@@ -24,10 +24,10 @@ const rule: DisableRule = {
 const onGone = { ...rule, disableAfter: undefined, onGone: 'disable' } as const
 const tenSeconds = { ...rule, disableAfter: durationMs(10_000) }
 const secondsAgo = (seconds: number) => epochMs(now - seconds * 1_000)
-const nothing: SeenFailures = { attempts: 0, firstAt: never, lastAt: never, gone: [], endedAt: never }
+const nothing: SeenFailures = { attempts: 0, firstAt: never, lastAt: never, gone: [], resetAt: never }
 const failed = (attempts: number): SeenFailures => ({ ...nothing, attempts, firstAt: now, lastAt: now })
 /** A 410 a second after a success. */
-const gone: SeenFailures = { ...nothing, firstAt: now, lastAt: now, endedAt: secondsAgo(1) }
+const gone: SeenFailures = { ...nothing, firstAt: now, lastAt: now, resetAt: secondsAgo(1) }
 const failing = (hours: number, attempts = minAttempts): FailureState => ({
   ...withoutFailures(rule),
   failingSince: ago(hours),
@@ -45,13 +45,13 @@ describe('keeps the state', () => {
     ['nothing has failed since the URLs changed', { ...withoutFailures(rule), urls: 'bbbbbbbb' }, nothing, rule],
     ['enough attempts are counted, and the time is not over', failing(71.9), failed(5), rule],
     ['nothing has failed after the time', failing(100), nothing, rule],
-    ['a success before the failure', failing(10), { ...nothing, endedAt: ago(11) }, rule],
+    ['a success before the failure', failing(10), { ...nothing, resetAt: ago(11) }, rule],
     ['no key of lifecycle', undefined, failed(50), { ...rule, disableAfter: undefined }],
     ['a 410 without onGone: disable', undefined, { ...nothing, gone: ['a', 'b'], lastAt: now }, rule],
     ['only onGone, and other failures', undefined, failed(50), onGone],
     ['it is disabled already', disabled(1), failed(50), rule],
-    ['a success after it was disabled', disabled(1), { ...nothing, endedAt: ago(0.5) }, rule],
-    ['a success before the failure that disabled it', disabled(1), { ...nothing, endedAt: ago(80) }, rule],
+    ['a success after it was disabled', disabled(1), { ...nothing, resetAt: ago(0.5) }, rule],
+    ['a success before the failure that disabled it', disabled(1), { ...nothing, resetAt: ago(80) }, rule],
   ])('%s', (_, known, seen, given) => {
     expect(judgeFailures(known, seen, given, now)).toEqual({ kind: 'keep' })
   })
@@ -59,10 +59,10 @@ describe('keeps the state', () => {
 
 describe('waits with the first failure', () => {
   it.each<[string, SeenFailures, DisableRule, Verdict['kind']]>([
-    ['shortly after a success', { ...failed(50), endedAt: secondsAgo(59) }, rule, 'wait'],
-    ['a minute after a success', { ...failed(50), endedAt: secondsAgo(60) }, rule, 'note'],
-    ['after a tenth of disableAfter', { ...failed(50), endedAt: secondsAgo(1) }, tenSeconds, 'note'],
-    ['before a tenth of disableAfter', { ...failed(50), endedAt: secondsAgo(0.9) }, tenSeconds, 'wait'],
+    ['shortly after a success', { ...failed(50), resetAt: secondsAgo(59) }, rule, 'wait'],
+    ['a minute after a success', { ...failed(50), resetAt: secondsAgo(60) }, rule, 'note'],
+    ['after a tenth of disableAfter', { ...failed(50), resetAt: secondsAgo(1) }, tenSeconds, 'note'],
+    ['before a tenth of disableAfter', { ...failed(50), resetAt: secondsAgo(0.9) }, tenSeconds, 'wait'],
     ['one of two webhooks that are gone', { ...gone, gone: ['b'] }, onGone, 'wait'],
     ['all webhooks that are gone', { ...gone, gone: ['a', 'b'] }, onGone, 'disable'],
   ])('%s', (_, seen, given, expected) => {
@@ -91,14 +91,14 @@ describe('notes', () => {
     [
       'the end by a success',
       failing(10),
-      { ...nothing, endedAt: ago(9) },
+      { ...nothing, resetAt: ago(9) },
       rule,
       { failingSince: undefined, attempts: 0 },
     ],
     [
       'the end by a success, and failures after it',
       failing(100),
-      { ...failed(50), endedAt: ago(1) },
+      { ...failed(50), resetAt: ago(1) },
       rule,
       { failingSince: now, attempts: 50 > minAttempts ? minAttempts : 50 },
     ],
@@ -120,7 +120,7 @@ describe('notes', () => {
     [
       'a success that was reported too late',
       disabled(1),
-      { ...nothing, endedAt: ago(2) },
+      { ...nothing, resetAt: ago(2) },
       rule,
       { failingSince: undefined, disabled: undefined },
     ],
@@ -181,9 +181,9 @@ describe('disables', () => {
 
 it('the URLs of a destination are compared without their order', () => {
   const webhooks = ['bbbbbbbb', 'aaaaaaaa'].map(urlHash => ({ ...webhook, urlHash }))
-  expect(urlsOf({ webhooks })).toBe('aaaaaaaa,bbbbbbbb')
+  expect(urlHashesOf({ webhooks })).toBe('aaaaaaaa,bbbbbbbb')
   expect(webhooks[0]?.urlHash).toBe('bbbbbbbb')
-  expect(urlsOf({ webhooks: [] })).toBe('')
+  expect(urlHashesOf({ webhooks: [] })).toBe('')
 })
 
 it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { MemoryBudget } from '../../../../src/core/collector/request-body-memory-budget.ts'
+import { MemoryBudget } from '../../../../src/core/collector/memory-budget.ts'
 
 describe('a budget of 100 bytes', () => {
   it.each<[string, readonly number[], number, boolean]>([

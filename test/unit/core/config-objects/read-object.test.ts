@@ -84,7 +84,7 @@ describe('an object that cannot be used', () => {
     expect(problemsOf(read)).toContain(problem)
     expect(read.parsed).toMatchObject({
       kind: 'destination',
-      destination: { id: 'crm', paused: true, webhooks: [], isHeld: true },
+      destination: { id: 'crm', paused: true, webhooks: [], isPlaceholder: true },
     })
   })
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { z } from 'zod'
 import { secretsIn } from '../../../../src/core/config-objects/secret-paths.ts'
+import { destination, source } from '../../../../src/core/settings/schema-of-source-and-destination.ts'
 import { formatPath, type Path } from '../../../../src/core/settings/settings-problem.ts'
-import { destination, source } from '../../../../src/core/settings/source-and-destination.ts'
 
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>

@@ -34,7 +34,7 @@ const outcome = (
 }
 const statusOf = (outcomes: readonly DeletionOutcome[], of = record) => {
   const tally = new DeletionTally(of)
-  for (const each of outcomes) tally.note(each)
+  for (const each of outcomes) tally.addOutcome(each)
   return tally.status()
 }
 const shown = (outcomes: readonly DeletionOutcome[], of = record): string => {

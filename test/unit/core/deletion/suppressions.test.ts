@@ -12,7 +12,7 @@ import {
 import { durationMs, type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import { start } from '../../../support/builders.ts'
 
-const lasts = durationMs(96 * 3_600_000)
+const retention = durationMs(96 * 3_600_000)
 const hoursAfter = (hours: number): EpochMs => epochMs(start + hours * 3_600_000)
 const mark = (given: Partial<Suppression> = {}): Suppression => ({
   source: undefined,
@@ -40,13 +40,13 @@ describe('whether a deletion stops an event', () => {
     ],
     ['no deletion', [], hoursAfter(-1), 'web', undefined],
   ])('%s', (_reason, marks, receivedAt, sourceId, expected) => {
-    expect(stoppedBy(marks, { ...event, sourceId, receivedAt }, hoursAfter(2), lasts)).toBe(expected)
+    expect(stoppedBy(marks, { ...event, sourceId, receivedAt }, hoursAfter(2), retention)).toBe(expected)
   })
 
   it('never stop the delete itself', () => {
     const marks = [mark({ isSuppressed: true })]
-    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'delete' }, start, lasts)).toBeUndefined()
-    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'identify' }, start, lasts)).toBe('user_deleted')
+    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'delete' }, start, retention)).toBeUndefined()
+    expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'identify' }, start, retention)).toBe('user_deleted')
   })
 })
 
@@ -57,13 +57,13 @@ describe('entries without suppression expire when no event received before them 
     [96.001, true, 'user_deleted'],
   ])('%d h, suppressed %s: %s', (hours, isSuppressed, expected) => {
     expect(
-      stoppedBy([mark({ isSuppressed })], { ...event, receivedAt: hoursAfter(-1) }, hoursAfter(hours), lasts),
+      stoppedBy([mark({ isSuppressed })], { ...event, receivedAt: hoursAfter(-1) }, hoursAfter(hours), retention),
     ).toBe(expected)
   })
   it('keeps the remaining entries', () => {
     const marks = [mark({ source: 'web' }), mark({ source: 'app', isSuppressed: true })]
-    expect(unexpiredSuppressions(marks, hoursAfter(97), lasts)).toEqual([marks[1]])
-    expect(unexpiredSuppressions([mark()], hoursAfter(97), lasts)).toBeUndefined()
+    expect(unexpiredSuppressions(marks, hoursAfter(97), retention)).toEqual([marks[1]])
+    expect(unexpiredSuppressions([mark()], hoursAfter(97), retention)).toBeUndefined()
   })
 })
 
@@ -95,7 +95,7 @@ describe('a suppression that is lifted', () => {
 
 describe('the suppressions of all users', () => {
   it('are the last record of each user', () => {
-    const index = new SuppressionIndex(lasts)
+    const index = new SuppressionIndex(retention)
     index.apply('ann', [mark()])
     index.apply('bob', [mark({ isSuppressed: true })])
     index.apply('ann', undefined)
@@ -106,13 +106,15 @@ describe('the suppressions of all users', () => {
     expect(index.stops({ ...event, userId: undefined, receivedAt: start }, hoursAfter(1))).toBeUndefined()
   })
   it('list the users with expired entries', () => {
-    const index = new SuppressionIndex(lasts)
+    const index = new SuppressionIndex(retention)
     index.apply('ann', [mark()])
     index.apply('bob', [mark({ source: 'web' }), mark({ source: 'app', isSuppressed: true })])
     index.apply('cem', [mark({ isSuppressed: true })])
     expect([...index.outdated(hoursAfter(96))]).toEqual([])
     expect([...index.outdated(hoursAfter(97))]).toEqual(['ann', 'bob'])
-    expect(index.lasting(index.get('bob') ?? [], hoursAfter(97))).toEqual([mark({ source: 'app', isSuppressed: true })])
+    expect(index.unexpired(index.get('bob') ?? [], hoursAfter(97))).toEqual([
+      mark({ source: 'app', isSuppressed: true }),
+    ])
   })
 
   describe('records of two concurrent writers', () => {
@@ -126,38 +128,38 @@ describe('the suppressions of all users', () => {
       ['a concurrent tombstone removes nothing', undefined, -1, suppressed, ['ann']],
       ['the last one alone, when it is based on the one before', later, 5, later, []],
       ['the last one alone, when its base is unknown', later, undefined, later, []],
-    ])('%s', (_reason, marks, madeOf, expected, outdated) => {
-      const index = new SuppressionIndex(lasts)
+    ])('%s', (_reason, marks, basedOnOffset, expected, outdated) => {
+      const index = new SuppressionIndex(retention)
       index.apply('ann', suppressed, 5, -1)
-      index.apply('ann', marks, 6, madeOf)
+      index.apply('ann', marks, 6, basedOnOffset)
       expect([index.get('ann'), [...index.outdated(start)]]).toEqual([expected, outdated])
     })
     it('the correction alone counts, because it is based on the current record', () => {
-      const index = new SuppressionIndex(lasts)
+      const index = new SuppressionIndex(retention)
       index.apply('ann', suppressed, 5, -1)
       index.apply('ann', later, 6, -1)
       index.apply('ann', [mark()], 7, 6)
       expect([index.get('ann'), index.offsetOf('ann'), [...index.outdated(start)]]).toEqual([[mark()], 7, []])
     })
     it('a further record of a writer that did not know the last one is merged too', () => {
-      const index = new SuppressionIndex(lasts)
+      const index = new SuppressionIndex(retention)
       index.apply('ann', [mark()], 5, -1)
       index.apply('ann', suppressed, 6, -1)
       index.apply('ann', later, 7, 5)
       expect([index.get('ann'), [...index.outdated(start)]]).toEqual([both, ['ann']])
     })
     it('the correction alone counts when compaction has removed the first of the two records', () => {
-      const [before, after] = [new SuppressionIndex(lasts), new SuppressionIndex(lasts)]
+      const [before, after] = [new SuppressionIndex(retention), new SuppressionIndex(retention)]
       before.apply('ann', suppressed, 5, -1)
       for (const index of [before, after]) index.apply('ann', later, 6, -1)
-      const madeOf = before.offsetOf('ann')
+      const basedOnOffset = before.offsetOf('ann')
       for (const index of [before, after]) {
-        index.apply('ann', both, 7, madeOf)
+        index.apply('ann', both, 7, basedOnOffset)
         expect([index.get('ann'), index.offsetOf('ann'), [...index.outdated(start)]]).toEqual([both, 7, []])
       }
     })
     it('a record whose base is unknown counts', () => {
-      const index = new SuppressionIndex(lasts)
+      const index = new SuppressionIndex(retention)
       index.apply('ann', later, 6, 5)
       expect([index.get('ann'), [...index.outdated(start)]]).toEqual([later, []])
     })

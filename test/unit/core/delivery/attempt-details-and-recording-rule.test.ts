@@ -8,7 +8,7 @@ import {
 import { encodeAttempt } from '../../../../src/core/delivery/attempt-facts-and-record.ts'
 import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
 import { type DeliveryState, initialState } from '../../../../src/core/delivery/delivery-state.ts'
-import type { RecordedAttempts } from '../../../../src/core/settings/attempts-topic-setting.ts'
+import type { RecordedAttempts } from '../../../../src/core/settings/schema-of-attempts-topic.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { webhookOf } from '../../../support/builders.ts'
 import { foundAttempt } from '../../../support/operator/timeline-input.ts'
@@ -18,7 +18,7 @@ const origin = { topic: 'hookline.events', partition: 2, offset: 7, timestamp: a
 const fresh = initialState(origin, 'crm', 'm-1', at, durationMs(60_000))
 const tier = durationMs(10_000)
 const attemptOf = (outcome?: 'delivered' | 'http_5xx', status?: number): Attempt => ({
-  ...{ number: 1, at, leftOut: outcome === undefined ? 1 : 0, isHeldUpByOthers: false },
+  ...{ number: 1, at, webhooksWithoutPermit: outcome === undefined ? 1 : 0, isHeldUpByOthers: false },
   calls: outcome === undefined ? [] : [{ webhook: webhookOf(0), outcome, retryAfter: undefined, status }],
 })
 const delivered: Decision = { kind: 'delivered' }

@@ -22,7 +22,7 @@ const event = {
 }
 
 const attemptOf = (...outcomes: Outcome[]): Attempt => ({
-  ...{ number: 2, at, leftOut: 0, isHeldUpByOthers: false },
+  ...{ number: 2, at, webhooksWithoutPermit: 0, isHeldUpByOthers: false },
   calls: outcomes.map((outcome, index) => ({
     webhook: {
       label: `w${index}`,

@@ -93,7 +93,7 @@ describe('defer: no attempt is counted', () => {
 
   it('during a probe it waits for the shortest tier and counts no deferral', () => {
     const carried = carriedOf({ deferrals: 3 })
-    const decision = defer(carried, 'breaker_open', defaultPolicy, now, { climbs: false })
+    const decision = defer(carried, 'breaker_open', defaultPolicy, now, { isDeferralCounted: false })
     expect(summary(decision)).toBe('deferred breaker_open 10s')
     expect(carriedAfter(decision)).toEqual({ ...carried, reason: 'breaker_open' })
   })

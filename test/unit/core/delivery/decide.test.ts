@@ -14,16 +14,20 @@ import {
 } from '../../../support/builders.ts'
 import { callsOf, carriedAfter, summary } from '../../../support/dispatcher/decision-notation.ts'
 
-const attemptOf = (calls: string, number = 1, leftOut = 0): Attempt => ({
+const attemptOf = (calls: string, number = 1, webhooksWithoutPermit = 0): Attempt => ({
   number,
   at: start,
   calls: callsOf(calls),
-  leftOut,
+  webhooksWithoutPermit,
   isHeldUpByOthers: false,
 })
 
-const decideNow = (calls: string, number = 1, leftOut = 0, carried = carriedOf({ attempt: number - 1 })): string =>
-  summary(decide(attemptOf(calls, number, leftOut), carried, defaultPolicy, start))
+const decideNow = (
+  calls: string,
+  number = 1,
+  webhooksWithoutPermit = 0,
+  carried = carriedOf({ attempt: number - 1 }),
+): string => summary(decide(attemptOf(calls, number, webhooksWithoutPermit), carried, defaultPolicy, start))
 
 describe('five webhooks, of which any one success counts', () => {
   it('retries no permanent outcome', () =>
@@ -141,8 +145,8 @@ describe('without an access token', () => {
     ['auth http_5xx', 10, 0, 'dead_lettered retries_exhausted'],
     ['auth http_5xx', 1, 0, 'retried after 10000ms in 10s'],
     ['auth delivered', 1, 0, 'delivered'],
-  ])('%s in attempt %d with %d left out: %s', (calls, number, leftOut, expected) => {
-    expect(decideNow(calls, number, leftOut)).toBe(expected)
+  ])('%s in attempt %d with %d webhooks without a permit: %s', (calls, number, webhooksWithoutPermit, expected) => {
+    expect(decideNow(calls, number, webhooksWithoutPermit)).toBe(expected)
   })
 
   it('keeps the attempt number, and remembers a rejection', () => {

@@ -7,7 +7,13 @@ import { callsOf, carriedAfter, summary } from '../../../support/dispatcher/deci
 describe('a webhook left out because other destinations hold the permits', () => {
   const heldUp = (calls: string, carried = carriedOf({ attempt: 1, deferrals: 3 })) =>
     decide(
-      { number: carried.attempt + 1, at: start, calls: callsOf(calls), leftOut: 1, isHeldUpByOthers: true },
+      {
+        number: carried.attempt + 1,
+        at: start,
+        calls: callsOf(calls),
+        webhooksWithoutPermit: 1,
+        isHeldUpByOthers: true,
+      },
       carried,
       defaultPolicy,
       start,
@@ -50,7 +56,7 @@ describe('a webhook left out because other destinations hold the permits', () =>
 })
 
 describe('a webhook left out because it is at its limit and does not respond', () => {
-  const made = { number: 2, at: start, leftOut: 1, isHeldUpByOthers: false, isHeldUpByWebhook: true }
+  const made = { number: 2, at: start, webhooksWithoutPermit: 1, isHeldUpByOthers: false, isHeldUpByWebhook: true }
   const over = { deadline: epochMs(start - 1) }
 
   it('uses up the tiers, but not the schedule', () => {

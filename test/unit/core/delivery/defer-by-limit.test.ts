@@ -13,7 +13,7 @@ import { carriedAfter, summary } from '../../../support/dispatcher/decision-nota
 
 const now = later('1h')
 const pause = (seconds: number): LimitReason => ({ kind: 'defer_pause', forMs: seconds * 1_000 })
-const toOthers: LimitReason = { kind: 'defer_to_others' }
+const withoutPart: LimitReason = { kind: 'defer_without_part' }
 
 it.each<[string, LimitReason, Partial<DeliveryState>, string]>([
   ['a pause of one minute', pause(60), {}, 'deferred not_before 1m'],
@@ -32,7 +32,7 @@ it.each<[string, LimitReason, Partial<DeliveryState>, string]>([
   ],
   ['after the window, never attempted', pause(300), { deadline: later('59m') }, 'deferred not_before 5m'],
   ['after the window, attempted', pause(60), { attempt: 1, deadline: later('59m') }, 'dead_lettered retry_window_over'],
-  ['limits of other processes', toOthers, { notBefore: now }, 'deferred lane_full 10s'],
+  ['limits of other processes', withoutPart, { notBefore: now }, 'deferred lane_full 10s'],
   ...(
     [
       ['119 s', {}, '3481s', '10s'],
@@ -47,7 +47,7 @@ it.each<[string, LimitReason, Partial<DeliveryState>, string]>([
     ([name, given, since, tier]) =>
       [
         `limits of other processes for ${name}`,
-        toOthers,
+        withoutPart,
         { reason: 'lane_full', notBefore: later(since), ...given },
         `deferred lane_full ${tier}`,
       ] as [string, LimitReason, Partial<DeliveryState>, string],
@@ -56,7 +56,7 @@ it.each<[string, LimitReason, Partial<DeliveryState>, string]>([
   expect(summary(deferByLimit(reason, carriedOf(given), defaultPolicy, now))).toBe(expected)
 })
 
-it.each([pause(60), toOthers])('uses up no attempt: %j', reason => {
+it.each([pause(60), withoutPart])('uses up no attempt: %j', reason => {
   const carried = carriedOf({ attempt: 2, outcomes: 'http_429' })
   const decision = deferByLimit(reason, carried, defaultPolicy, now)
   expect(decision).not.toEqual(defer(carried, 'breaker_open', defaultPolicy, now))

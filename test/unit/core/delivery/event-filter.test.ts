@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { type FilterRule, filteredBy, isNeverFiltered } from '../../../../src/core/delivery/event-filter.ts'
 import { FilterFields } from '../../../../src/core/delivery/filter-field-values.ts'
-import { audiencesSource, canarySource } from '../../../../src/core/message/hookline-own-events.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import type { Message } from '../../../../src/core/message/message.ts'
+import { audiencesSource, canarySource } from '../../../../src/core/message/own-events-and-source-ids.ts'
 import type { DestinationFilter } from '../../../../src/core/settings/settings.ts'
 import { destinationOf, eventOf, messageOf } from '../../../support/builders.ts'
 

@@ -6,7 +6,7 @@ import { recordOf } from '../../../support/builders.ts'
 describe('the last record of a key is live, unless it is a tombstone', () => {
   it('distinguishes keys that are not UTF-8', () => {
     const standing = new LiveDeadLetters()
-    for (const [offset, byte] of [0xff, 0xfe].entries()) standing.note(recordOf({ offset, key: Buffer.from([byte]) }))
+    for (const [offset, byte] of [0xff, 0xfe].entries()) standing.add(recordOf({ offset, key: Buffer.from([byte]) }))
     expect(standing.size).toBe(2)
   })
 
@@ -17,7 +17,7 @@ describe('the last record of a key is live, unless it is a tombstone', () => {
       LogRecord,
       LogRecord,
     ]
-    standing.note(noted)
+    standing.add(noted)
     expect([noted, newer, other].map(record => standing.has(record))).toEqual([true, false, false])
   })
 })

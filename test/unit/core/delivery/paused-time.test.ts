@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { decideBeforeAttempt, defer, mustBeAttempted, unconfigured } from '../../../../src/core/delivery/decide.ts'
+import {
+  decideBeforeAttempt,
+  decideUnconfigured,
+  defer,
+  mustBeAttempted,
+} from '../../../../src/core/delivery/decide.ts'
 import { type DeliveryState, parseDeliveryState, retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import { endPausedTime, latestDeadline } from '../../../../src/core/delivery/paused-time.ts'
 import { carriedOf, defaultPolicy, duration, later, recordOf, start } from '../../../support/builders.ts'
@@ -124,7 +129,7 @@ describe('a paused delivery that is read again', () => {
   })
 
   it('is deferred once more when the destination was removed', () => {
-    expect(summary(unconfigured(waitingSince(start, almostOver), policy, now))).toBe('deferred unconfigured 1m')
+    expect(summary(decideUnconfigured(waitingSince(start, almostOver), policy, now))).toBe('deferred unconfigured 1m')
   })
 
   it('need not be attempted before its window is over', () => {

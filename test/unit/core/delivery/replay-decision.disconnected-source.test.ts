@@ -22,7 +22,7 @@ const deadLetter = recordOf({
   topic: topics.deadLetter,
 })
 
-function wayOf(event: Event | undefined, evenDisconnected = false) {
+function targetOf(event: Event | undefined, evenDisconnected = false) {
   const context = { topics, routing, policy: defaultPolicy, evenDisconnected }
   return replayTargetOf(deadLetter, parseDeadLetter(deadLetter), context, later('48h'), event)
 }
@@ -35,11 +35,11 @@ describe('a delivery whose source is no longer connected to its destination', ()
     ['a source that was removed', eventOf({ sourceId: 'gone' })],
     ['a deletion for a source', eventOf({ sourceId: 'shop', origin: deletion })],
   ])('is not replayed: %s', (_name, event) => {
-    expect(wayOf(event)).toEqual({ kind: 'refused', reason: 'not_connected' })
+    expect(targetOf(event)).toEqual({ kind: 'refused', reason: 'not_connected' })
   })
 
   it('is not replayed when its bytes cannot be decoded, because its source is not known', () => {
-    expect(wayOf(undefined)).toEqual({ kind: 'refused', reason: 'unreadable' })
+    expect(targetOf(undefined)).toEqual({ kind: 'refused', reason: 'unreadable' })
   })
 
   const sources = [sourceOf('web')]
@@ -48,18 +48,18 @@ describe('a delivery whose source is no longer connected to its destination', ()
     ['is in a damaged file', createRouting({ sources, destinations: [placeholderDestination('crm')] })],
   ])('is not replayed while the destination %s', (_, unread) => {
     const context = { topics, routing: unread, policy: defaultPolicy }
-    const way = replayTargetOf(deadLetter, parseDeadLetter(deadLetter), context, later('48h'), eventOf())
-    expect(way).toEqual({ kind: 'refused', reason: 'unknown_destination' })
+    const target = replayTargetOf(deadLetter, parseDeadLetter(deadLetter), context, later('48h'), eventOf())
+    expect(target).toEqual({ kind: 'refused', reason: 'unknown_destination' })
   })
 
   it.each<[string, Event]>([
     ['a connected source', eventOf()],
     ["the service's own source", eventOf({ sourceId: 'hookline.canary' })],
   ])('is replayed: %s', (_name, event) => {
-    expect(wayOf(event).kind).toBe('delivery')
+    expect(targetOf(event).kind).toBe('delivery')
   })
 
   it('is replayed on request', () => {
-    for (const event of [eventOf({ sourceId: 'shop' }), undefined]) expect(wayOf(event, true).kind).toBe('delivery')
+    for (const event of [eventOf({ sourceId: 'shop' }), undefined]) expect(targetOf(event, true).kind).toBe('delivery')
   })
 })

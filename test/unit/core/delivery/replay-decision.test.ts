@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals'
 import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { parseDeliveryState, retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
+import { recoveredState } from '../../../../src/core/delivery/delivery-state-of-malformed-record.ts'
 import {
   type DeadLetterReason,
   deadLetterReasons,
 } from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
-import { recoveredState } from '../../../../src/core/delivery/recovered-delivery-state.ts'
 import {
   firstOrigin,
   type ReplayTarget,
@@ -44,7 +44,7 @@ const now = later('48h')
 const inTopic = (outgoing: OutgoingRecord): LogRecord =>
   recordOf({ ...outgoing, topic: topics.deadLetter, partition: 7, offset: 1_000, timestamp: later('4h') })
 
-function wayOf(
+function targetOf(
   record: LogRecord,
   { schedule = '10s', event = eventOf() }: { schedule?: string; event?: Event } = {},
 ): ReplayTarget {
@@ -75,8 +75,8 @@ describe('a delete message', () => {
   ])('%s', (_, age, expected) => {
     const record = deliveryGivenUp('http_4xx')
     const context = { topics, routing, policy: policyOf('10s'), evenDisconnected: true }
-    const way = replayTargetOf(record, parseDeadLetter(record), context, later(age), event)
-    expect(way.kind === 'refused' ? way.reason : way.kind).toBe(expected)
+    const target = replayTargetOf(record, parseDeadLetter(record), context, later(age), event)
+    expect(target.kind === 'refused' ? target.reason : target.kind).toBe(expected)
   })
 })
 
@@ -90,16 +90,16 @@ describe('a delivery goes to the first retry tier', () => {
         headers: { ...headers, [name]: '1.x' },
       })
       const deadLetter = inTopic(deadLetterRecord(malformed, recoveredState(malformed), 'undecodable'))
-      expect(wayOf(deadLetter)).toMatchObject({ kind: 'delivery', copy: { headers: { destination: 'crm' } } })
+      expect(targetOf(deadLetter)).toMatchObject({ kind: 'delivery', copy: { headers: { destination: 'crm' } } })
     },
   )
 
   it('keeps only its message, its destination and its origin', () => {
     const event = recordOf({ key: Buffer.from([255, 0]), headers: { traceparent: '00-ab-cd-01' } })
-    const way = wayOf(deliveryGivenUp('retries_exhausted', 'crm', event))
-    if (way.kind !== 'delivery') throw new TypeError(way.kind)
-    const { key, value, headers } = way.copy
-    expect({ topic: way.topic, key, value }).toEqual({
+    const target = targetOf(deliveryGivenUp('retries_exhausted', 'crm', event))
+    if (target.kind !== 'delivery') throw new TypeError(target.kind)
+    const { key, value, headers } = target.copy
+    expect({ topic: target.topic, key, value }).toEqual({
       topic: 'hookline.retry.10s',
       key: event.key,
       value: event.value,
@@ -127,10 +127,10 @@ describe('a delivery goes to the first retry tier', () => {
     const routing = createRouting({ sources: [sourceOf('web')], destinations: [destinationOf({ policy })] })
     const record = deliveryGivenUp('retries_exhausted', 'crm', recordOf({ headers: { 'paused-for': '5' } }))
     const context = { topics, routing, policy: policyOf('10s') }
-    const way = replayTargetOf(record, parseDeadLetter(record), context, now, eventOf())
-    if (way.kind !== 'delivery') throw new TypeError(way.kind)
-    expect(parseDeliveryState(way.copy.headers)).toMatchObject({ startedAt: now, deadline: later('1h', now) })
-    expect(way.copy.headers).not.toHaveProperty('paused-for')
+    const target = replayTargetOf(record, parseDeadLetter(record), context, now, eventOf())
+    if (target.kind !== 'delivery') throw new TypeError(target.kind)
+    expect(parseDeliveryState(target.copy.headers)).toMatchObject({ startedAt: now, deadline: later('1h', now) })
+    expect(target.copy.headers).not.toHaveProperty('paused-for')
   })
 
   it.each([
@@ -138,13 +138,13 @@ describe('a delivery goes to the first retry tier', () => {
     ['1m 1h', '10s'],
     ['1s 2s', '1s'],
   ])('the shortest tier of schedule %j: %s', (schedule, tier) => {
-    expect(wayOf(deliveryGivenUp('http_4xx'), { schedule })).toMatchObject({ topic: `hookline.retry.${tier}` })
+    expect(targetOf(deliveryGivenUp('http_4xx'), { schedule })).toMatchObject({ topic: `hookline.retry.${tier}` })
   })
 
   it.each(deadLetterReasons)('for any reason: %s', reason => {
     // On the events topic, the record would reach all destinations, so it goes to a retry topic
     // even if undecodable.
-    expect(wayOf(deliveryGivenUp(reason)).kind).toBe('delivery')
+    expect(targetOf(deliveryGivenUp(reason)).kind).toBe('delivery')
   })
 })
 
@@ -165,7 +165,7 @@ describe('an event that never became a delivery is replayed to its original topi
     ['unknown_source', { messageId: 'm1', destination: 'crm' }, undefined],
     ['unknown_destination', { messageId: 'm1', destination: 'crm' }, undefined],
   ] as const)('unchanged: %s %j', (reason, known, code) => {
-    expect(wayOf(inTopic(deadLetterRecord(event, known, reason, code)))).toEqual({
+    expect(targetOf(inTopic(deadLetterRecord(event, known, reason, code)))).toEqual({
       kind: 'event',
       topic: 'hookline.events',
       copy: asItWas,
@@ -174,7 +174,7 @@ describe('an event that never became a delivery is replayed to its original topi
 
   it('a null value stays null, and a missing key stays missing', () => {
     const nothing = recordOf({ key: null, value: null })
-    expect(wayOf(inTopic(deadLetterRecord(nothing, undefined, 'undecodable')))).toMatchObject({
+    expect(targetOf(inTopic(deadLetterRecord(nothing, undefined, 'undecodable')))).toMatchObject({
       copy: { key: null, value: null, headers: { 'replay-of': 'hookline.events/3/41/1795248000000' } },
     })
   })
@@ -182,9 +182,10 @@ describe('an event that never became a delivery is replayed to its original topi
   it('with its original position, when it is replayed again', () => {
     const replayOf = 'hookline.events/3/41/1795248000000'
     const again = recordOf({ offset: 99, timestamp: later('48h'), headers: { 'replay-of': replayOf } })
-    const way = wayOf(inTopic(deadLetterRecord(again, undefined, 'undecodable')))
-    expect(way).toMatchObject({ kind: 'event', copy: { headers: { 'replay-of': replayOf } } })
-    if ('copy' in way) expect(firstOrigin(recordOf({ ...way.copy, partition: 3, offset: 150 }))).toEqual(spent.origin)
+    const target = targetOf(inTopic(deadLetterRecord(again, undefined, 'undecodable')))
+    expect(target).toMatchObject({ kind: 'event', copy: { headers: { 'replay-of': replayOf } } })
+    if ('copy' in target)
+      expect(firstOrigin(recordOf({ ...target.copy, partition: 3, offset: 150 }))).toEqual(spent.origin)
   })
 })
 
@@ -227,11 +228,11 @@ describe('is not replayed', () => {
       'unreadable',
     ],
   ])('%s', (_name, record, reason) => {
-    expect(wayOf(record)).toEqual({ kind: 'refused', reason })
+    expect(targetOf(record)).toEqual({ kind: 'refused', reason })
   })
 
   it('a pause does not prevent the replay, because it only delays the delivery', () => {
-    expect(wayOf(deliveryGivenUp('retry_window_over', 'paused')).kind).toBe('delivery')
+    expect(targetOf(deliveryGivenUp('retry_window_over', 'paused')).kind).toBe('delivery')
   })
 })
 
@@ -241,11 +242,11 @@ describe("an audience's event", () => {
 
   it('is not sent again, because the audience has the current value', () => {
     const input = { kind: 'resend', audience: 'First time shopper', userId: 'u1', destination: 'crm' }
-    expect(wayOf(deliveryGivenUp('http_4xx'), { event: change })).toEqual({ kind: 'resend', input })
+    expect(targetOf(deliveryGivenUp('http_4xx'), { event: change })).toEqual({ kind: 'resend', input })
   })
 
   it('is not replayed when its destination would not get it', () => {
-    expect(wayOf(deliveryGivenUp('http_4xx', 'off'), { event: change })).toEqual({
+    expect(targetOf(deliveryGivenUp('http_4xx', 'off'), { event: change })).toEqual({
       kind: 'refused',
       reason: 'disabled',
     })
@@ -255,7 +256,7 @@ describe("an audience's event", () => {
     ['a delete', { kind: 'deletion', id: 'd-1', version: undefined }],
     ['an event of another sender', undefined],
   ])('is not %s', (_, origin) => {
-    expect(wayOf(deliveryGivenUp('http_4xx'), { event: made(origin) }).kind).toBe('delivery')
+    expect(targetOf(deliveryGivenUp('http_4xx'), { event: made(origin) }).kind).toBe('delivery')
   })
 })
 

@@ -6,9 +6,13 @@ import {
   route,
   routeRetry,
 } from '../../../../src/core/delivery/route.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
-import { audiencesSource, canarySource, operationsSource } from '../../../../src/core/message/hookline-own-events.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import {
+  audiencesSource,
+  canarySource,
+  operationsSource,
+} from '../../../../src/core/message/own-events-and-source-ids.ts'
 import { type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import { destinationOf, eventOf, messageOf, sourceOf, start } from '../../../support/builders.ts'
 
@@ -234,7 +238,7 @@ it('does not change when the lists behind it change', () => {
 
 describe('while a file of destinationsFrom is unreadable', () => {
   const incomplete = createRouting({ sources: [sourceOf('web')], destinations: [], excluded: { files: 1, unnamed: 1 } })
-  const held = { kind: 'deliver', destination: { id: 'lost', paused: true, isHeld: true, webhooks: [] } }
+  const held = { kind: 'deliver', destination: { id: 'lost', paused: true, isPlaceholder: true, webhooks: [] } }
 
   it('a waiting record of an unknown destination keeps waiting', () => {
     expect(routeRetry('lost', incomplete)).toMatchObject(held)

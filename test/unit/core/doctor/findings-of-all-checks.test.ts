@@ -141,7 +141,7 @@ describe('cluster', () => {
     [
       'an unsupported version',
       { configured: [reached('a:1', undefined, ['Fetch', 'Produce'])], advertised: [], brokers: 1 },
-      ['fail  kafka a:1: does not support the API versions that Hookline needs: Fetch, Produce; use Kafka 2.1 to 4'],
+      ['fail  kafka a:1: lacks the required versions of these Kafka APIs: Fetch, Produce; use Kafka 2.1 to 4'],
     ],
   ])('%s', (_, seen, lines) => {
     expect(told(judgeCluster(seen))).toEqual(lines)
@@ -196,9 +196,9 @@ describe('schemas', () => {
   const schema = (state: SchemaSeen['state']): SchemaSeen => ({ subject: 's', state, detail: 'so' })
   it.each([
     ['registered', ['ok    kafka: 1 schema registered']],
-    ['absent', ['fail  kafka s: absent: so; correct the schema with: hookline schemas register']],
-    ['outdated', ['fail  kafka s: outdated: so; correct the schema with: hookline schemas register']],
-    ['unprotected', ['warn  kafka s: unprotected: so; correct the schema with: hookline schemas register']],
+    ['absent', ['fail  kafka s: absent: so; to correct this, run: hookline schemas register']],
+    ['outdated', ['fail  kafka s: outdated: so; to correct this, run: hookline schemas register']],
+    ['unprotected', ['warn  kafka s: unprotected: so; to correct this, run: hookline schemas register']],
     [
       'incompatible',
       [

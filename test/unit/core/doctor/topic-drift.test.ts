@@ -51,7 +51,7 @@ describe('the required topics', () => {
 
   it('each service needs its own topics', () => {
     const of = (service: ServiceName) =>
-      specsFor(3).flatMap(({ name, usedBy }) => (usedBy.includes(service) ? [name] : []))
+      specsFor(3).flatMap(({ name, requiredBy }) => (requiredBy.includes(service) ? [name] : []))
     const either = ['acme.audience-input', 'acme.suppressions', 'acme.deletions']
     expect(of('collector')).toEqual(['acme.events', 'acme.rejected', ...either, 'acme.status'])
     const othersOnly = ['acme.rejected', 'acme.audience-memberships']
@@ -240,7 +240,7 @@ describe('the config topic', () => {
 
   it('exists only with an encryption key, and is used by every service', () => {
     expect(specsFor(3).map(({ name }) => name)).not.toContain('acme.config')
-    expect(spec).toMatchObject({ cleanup: 'compact', usedBy: ['collector', 'dispatcher', 'audiences', 'operator'] })
+    expect(spec).toMatchObject({ cleanup: 'compact', requiredBy: ['collector', 'dispatcher', 'audiences', 'operator'] })
   })
 
   it('must keep the deletions, because the versions of an object continue after its deletion', () => {
@@ -252,7 +252,7 @@ describe('the config topic', () => {
         kind: 'tombstones',
         severity: 'error',
         detail:
-          'has delete.retention.ms 86400000, but needs at least 315360000000: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source too early; if you then create a destination or source with the same id, some processes ignore it',
+          'has delete.retention.ms 86400000, but needs at least 315360000000: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source too early, and some processes would then ignore a new destination or source with the same id',
       },
     ])
   })
@@ -265,7 +265,7 @@ describe('compacted topics need a minimum compaction lag', () => {
   ])('reports that %s was created by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
-      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms; otherwise, after a delayed write of an outdated record, compaction may remove the valid record before Hookline writes it again`,
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms; otherwise, when a process writes an outdated record late, compaction may keep only this record, and remove the valid record with the same key before Hookline writes it again`,
     ])
   })
 })

@@ -127,7 +127,7 @@ describe('ConcurrencyLimiter', () => {
       }))
       expect(limiter.callable(newShare(), webhooks)).toEqual({
         webhooks: webhooks.slice(0, 3),
-        leftOut: 2,
+        webhooksWithoutPermit: 2,
         isHeldUpByOthers: false,
       })
       expect(limiter.inFlight).toBe(0)

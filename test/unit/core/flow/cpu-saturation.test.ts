@@ -21,5 +21,5 @@ it.each<[string, string, number, number]>([
     const [busyPercent = 0, at = 0] = look.split('%@').map(Number)
     cpu.sample(at, busyPercent / 100)
   }
-  expect(cpu.until(now)).toBe(until)
+  expect(cpu.lastSaturatedAt(now)).toBe(until)
 })

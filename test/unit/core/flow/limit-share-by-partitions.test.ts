@@ -55,7 +55,7 @@ describe('the rate', () => {
     const share = ownerOf(0, 1)
     share.joined(new Set([1]), 1_000)
     for (const partition of [0, 1]) share.revoked(partition, 2_000)
-    expect([share.rateAt(2_000), share.isNone]).toEqual([0, true])
+    expect([share.rateAt(2_000), share.hasNoPartitions]).toEqual([0, true])
   })
 
   it('falls immediately when a partition is lost without a revocation', () => {

@@ -48,9 +48,9 @@ describe('CallTimes', () => {
     const time: CallTime = { meanMs: undefined, isSlow: false }
     const typical = [0, 60_000, 120_000, 300_000].map(now => {
       permitTime.ended(time, now === 0 ? 4_000 : 10, now)
-      return Math.round(permitTime.typicalMs)
+      return Math.round(permitTime.durationWeightedMeanMs)
     })
     expect(typical).toEqual([4_000, 3_990, 10, 10])
-    expect(new CallTimes().typicalMs).toBe(0)
+    expect(new CallTimes().durationWeightedMeanMs).toBe(0)
   })
 })

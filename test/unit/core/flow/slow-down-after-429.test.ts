@@ -36,14 +36,16 @@ describe('without a 429', () => {
 it('an endpoint counts as working for five minutes after a delivered attempt', () => {
   const slowDown = new SlowDown()
   slowDown.delivered(0)
-  expect([slowDown.mayWork(299 * second), slowDown.mayWork(300 * second)]).toEqual([true, false])
+  expect(slowDown.hasRecentDeliveryOrPause(299 * second)).toBe(true)
+  expect(slowDown.hasRecentDeliveryOrPause(300 * second)).toBe(false)
 })
 
 it('an endpoint without a delivered attempt may work for five minutes after its first pause began', () => {
   const slowDown = new SlowDown()
   slowDown.pause(60 * second, 10 * second)
   slowDown.pause(60 * second, 70 * second)
-  expect([slowDown.mayWork(309 * second), slowDown.mayWork(310 * second)]).toEqual([true, false])
+  expect(slowDown.hasRecentDeliveryOrPause(309 * second)).toBe(true)
+  expect(slowDown.hasRecentDeliveryOrPause(310 * second)).toBe(false)
 })
 
 describe('the first 429', () => {

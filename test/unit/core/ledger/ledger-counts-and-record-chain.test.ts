@@ -41,7 +41,7 @@ it('reads what it writes', () => {
 
 it('removes what was added, and keeps its size', () => {
   const counts = some()
-  const half = counts.copy(1)
+  const half = counts.copyPart(1)
   expect([...half.cells()]).toHaveLength(1)
   counts.merge(half)
   counts.subtract(half)

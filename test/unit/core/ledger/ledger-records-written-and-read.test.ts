@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import type { PendingRecord } from '../../../../src/core/ledger/write-ledger-record-chain.ts'
+import type { PendingRecord } from '../../../../src/core/ledger/ledger-record-chain.ts'
 import { parseCommit } from '../../../../src/core/progress/commit-metadata.ts'
 import { OffsetTracker } from '../../../../src/core/progress/offset-tracker.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { propertyOf } from '../../../../src/core/message/audience-trait-name.ts'
+import { traitNameOf } from '../../../../src/core/message/audience-trait-name.ts'
 
 describe('snake_case', () => {
   it.each([
@@ -25,16 +25,16 @@ describe('snake_case', () => {
     ['常连客', '常连客', 'scripts without cases'],
     ['ΣΊΣΥΦΟΣ', 'σίσυφος', 'lower-case as the language has it'],
     ['٣٠ يوم', '٣٠_يوم', 'digits of every script'],
-  ])('%s → %s (%s)', (name, property) => {
-    expect(propertyOf(name)).toBe(property)
+  ])('%s → %s (%s)', (name, traitName) => {
+    expect(traitNameOf(name)).toBe(traitName)
   })
 
-  it.each(['', '   ', '!!!', '_', '…', '🙂'])('%j has no property name', name => {
-    expect(propertyOf(name)).toBeUndefined()
+  it.each(['', '   ', '!!!', '_', '…', '🙂'])('%j has no trait name', name => {
+    expect(traitNameOf(name)).toBeUndefined()
   })
 
-  it('returns a property name unchanged', () => {
+  it('returns a trait name unchanged', () => {
     for (const name of ['First time shopper', 'last30Days', 'ABCUsers', 'Käufer'])
-      expect(propertyOf(propertyOf(name) ?? '')).toBe(propertyOf(name))
+      expect(traitNameOf(traitNameOf(name) ?? '')).toBe(traitNameOf(name))
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseJson } from '../../../../src/core/message/json.ts'
 import type { Message } from '../../../../src/core/message/message.ts'
 import { normalise, type Reception } from '../../../../src/core/message/normalise.ts'
+import { parseMessageText } from '../../../../src/core/message/parse-message-json.ts'
 import { toIsoTimestamp } from '../../../../src/core/message/timestamp.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 
@@ -113,7 +113,7 @@ describe('ids', () => {
       { anonymousId: undefined, groupId: undefined, previousId: undefined },
     ],
   ])('%s', (_, text, expected) => {
-    const parsed = parseJson(text)
+    const parsed = parseMessageText(text)
     if (parsed.kind === 'rejected') throw new Error(parsed.message)
     expect(taken(parsed.value)).toMatchObject(expected)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { readBatch, writeKeyIn } from '../../../../src/core/message/batch.ts'
 import type { CallType } from '../../../../src/core/message/message.ts'
-import { maxTextLength } from '../../../../src/core/message/message-parts-and-size-limits.ts'
+import { maxTextLength } from '../../../../src/core/message/message-size-limits.ts'
 import { normaliseSome } from '../../../../src/core/message/normalise-batch.ts'
 import { receivedAt, take, taken } from '../../../support/collector/normalise-body.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { LabelSet } from '../../../../src/core/metrics/metric-spec.ts'
+import type { LabelSet } from '../../../../src/core/metrics/declare-metrics.ts'
 import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
 
 /* Checks Hookline's metrics against the rules of Prometheus for names. */
@@ -36,7 +36,7 @@ describe('names', () => {
 
   it('a label has the same kind of values in all metrics', () => {
     const open = own.flatMap(({ labels }) =>
-      Object.entries(labels as LabelSet).filter(([, values]) => 'folds' in values),
+      Object.entries(labels as LabelSet).filter(([, values]) => 'canOverflow' in values),
     )
     for (const [name, uses] of Map.groupBy(open, ([label]) => label))
       expect([name, new Set(uses.map(([, values]) => JSON.stringify(values))).size]).toEqual([name, 1])

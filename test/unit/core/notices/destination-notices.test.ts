@@ -161,12 +161,16 @@ it('counts dead letters of all processes, in one notice a minute', () => {
 
 it('the facts that no notice has reported can be taken once, for the next owner', () => {
   const notices = new DestinationNotices('crm')
-  expect(notices.takeRest()).toBeUndefined()
+  expect(notices.takeUnreported()).toBeUndefined()
   notices.observe(recovered, 'facts-1', start)
   notices.takeDue(start)
   notices.observe({ ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }, 'facts-1', start)
-  const rest = { ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }
-  expect([notices.takeRest(), notices.takeRest(), notices.takeDue(start)]).toEqual([rest, undefined, []])
+  const unreported = { ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }
+  expect([notices.takeUnreported(), notices.takeUnreported(), notices.takeDue(start)]).toEqual([
+    unreported,
+    undefined,
+    [],
+  ])
 })
 
 it('reports the facts that were taken when it is the next owner itself', () => {
@@ -174,7 +178,7 @@ it('reports the facts that were taken when it is the next owner itself', () => {
   notices.observe(recovered, 'facts-1', start)
   notices.takeDue(start)
   notices.observe(failing, 'facts-1', start)
-  notices.observe(notices.takeRest()!, 'facts-1', start)
+  notices.observe(notices.takeUnreported()!, 'facts-1', start)
   expect(notices.takeDue(start)).toMatchObject([{ kind: 'failing' }])
 })
 
@@ -182,9 +186,9 @@ it('limits each kind of notice on its own, and knows whether one waits', () => {
   const notices = new DestinationNotices('crm')
   notices.observe({ ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }, 'facts-1', start)
   expect(notices.takeDue(start).map(({ kind }) => kind)).toEqual(['failing', 'gone', 'dead_lettered'])
-  expect(notices.isWaiting).toBe(false)
+  expect(notices.hasUnreported).toBe(false)
   notices.observe(recovered, 'facts-1', start)
   expect(notices.takeDue(start).map(({ kind }) => kind)).toEqual(['recovered'])
   notices.observe(failing, 'facts-1', start)
-  expect([notices.takeDue(start), notices.isWaiting]).toEqual([[], true])
+  expect([notices.takeDue(start), notices.hasUnreported]).toEqual([[], true])
 })

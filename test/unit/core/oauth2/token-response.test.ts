@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { readTokenAnswer } from '../../../../src/core/oauth2/token-response.ts'
+import { parseTokenResponse } from '../../../../src/core/oauth2/token-response.ts'
 import type { TokenAnswer } from '../../../../src/core/webhook-ports.ts'
 
 const answered = (body: unknown, status = 200, retryAfter?: string): TokenAnswer => ({
@@ -8,7 +8,8 @@ const answered = (body: unknown, status = 200, retryAfter?: string): TokenAnswer
   retryAfter,
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
-const issued = (fields: object) => readTokenAnswer(answered({ access_token: 't0ken', token_type: 'Bearer', ...fields }))
+const issued = (fields: object) =>
+  parseTokenResponse(answered({ access_token: 't0ken', token_type: 'Bearer', ...fields }))
 
 describe('a token', () => {
   it.each([
@@ -67,11 +68,11 @@ describe('no token', () => {
     ['a timeout', { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: 'slow' }, 'timeout', 'slow'],
     ['a blocked address', { kind: 'failed', phase: 'address', code: 'E', detail: 'no' }, 'blocked_address', 'no'],
   ])('after %s', (_, answer, outcome, detail) => {
-    expect(readTokenAnswer(answer)).toEqual({ kind: 'failed', failure: { outcome, detail, retryAfter: undefined } })
+    expect(parseTokenResponse(answer)).toEqual({ kind: 'failed', failure: { outcome, detail, retryAfter: undefined } })
   })
 
   it('keeps Retry-After', () => {
-    expect(readTokenAnswer(answered('', 503, '17'))).toMatchObject({ failure: { retryAfter: '17' } })
+    expect(parseTokenResponse(answered('', 503, '17'))).toMatchObject({ failure: { retryAfter: '17' } })
   })
 
   it.each([

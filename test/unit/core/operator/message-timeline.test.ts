@@ -5,9 +5,9 @@ import type { TimelineInput } from '../../../../src/core/operator/records-found-
 import { epochMs } from '../../../../src/core/time.ts'
 import {
   foundAttempt,
-  foundCopy,
   foundDeadLetter,
   foundEvent,
+  foundRetryRecord,
   noPieces,
   start,
 } from '../../../support/operator/timeline-input.ts'
@@ -15,7 +15,7 @@ import {
 type Given = Partial<TimelineInput>
 const failed = (more: Partial<RecordedAttempt> = {}): RecordedAttempt =>
   foundAttempt({ decision: 'retried', outcomes: { 0: 'http_5xx' }, statuses: { 0: 503 }, ...more })
-const unread = { attempts: true, copies: false, deadLetters: true }
+const unread = { attempts: true, retryRecords: false, deadLetters: true }
 
 const stateOf = (given: Given) => {
   const destination = messageTimeline({ ...noPieces, ...given }).destinations.find(({ id }) => id !== '-')
@@ -51,7 +51,7 @@ describe('the state of a message at a destination', () => {
     ],
     [
       'waits until its destinations are known, and the source was added',
-      { events: [foundEvent()], copies: [foundCopy({ destination: '-', reason: 'unconfigured' })] },
+      { events: [foundEvent()], retryRecords: [foundRetryRecord({ destination: '-', reason: 'unconfigured' })] },
       {
         ...{ state: 'waiting', reason: 'unconfigured' },
         waiting: { tier: '10s', dueAt: '2026-03-01T00:00:10.000Z' },
@@ -92,14 +92,14 @@ describe('the state of a message at a destination', () => {
     ],
     [
       'waits for a retry',
-      { attempts: [failed()], copies: [foundCopy({ attempt: 1, reason: 'http_5xx' })] },
+      { attempts: [failed()], retryRecords: [foundRetryRecord({ attempt: 1, reason: 'http_5xx' })] },
       { state: 'waiting', reason: 'http_5xx', waiting: { tier: '10s', dueAt: '2026-03-01T00:00:10.000Z' } },
     ],
     [
-      'delivered after a retry, whose copy is not committed',
+      'delivered after a retry, whose retry record is not committed',
       {
         attempts: [foundAttempt({ at: start + 10_000, attempt: 2 }), failed()],
-        copies: [foundCopy({ attempt: 1 })],
+        retryRecords: [foundRetryRecord({ attempt: 1 })],
       },
       { state: 'delivered' },
     ],
@@ -118,7 +118,7 @@ describe('the state of a message at a destination', () => {
       'dead-lettered, when the dead letters were not read completely: from the record',
       {
         attempts: [failed({ decision: 'dead_lettered', reason: 'http_4xx' })],
-        isComplete: { ...unread, copies: true, deadLetters: false },
+        isComplete: { ...unread, retryRecords: true, deadLetters: false },
       },
       {
         state: 'dead_lettered',
@@ -139,7 +139,7 @@ describe('the state of a message at a destination', () => {
       {
         attempts: [failed({ decision: 'dead_lettered' })],
         deadLetters: [foundDeadLetter()],
-        copies: [foundCopy({ round: 1 })],
+        retryRecords: [foundRetryRecord({ round: 1 })],
       },
       { state: 'waiting', waiting: { tier: '10s', dueAt: '2026-03-01T00:00:10.000Z' } },
     ],
@@ -153,7 +153,7 @@ describe('the state of a message at a destination', () => {
       {
         attempts: [failed({ decision: 'dead_lettered' })],
         deadLetters: [foundDeadLetter({ round: 1 })],
-        copies: [foundCopy({ round: 1, startedAt: epochMs(start + 60_000) })],
+        retryRecords: [foundRetryRecord({ round: 1, startedAt: epochMs(start + 60_000) })],
       },
       { state: 'waiting', waiting: { tier: '10s', dueAt: '2026-03-01T00:00:10.000Z' } },
     ],
@@ -169,7 +169,7 @@ describe('the state of a message at a destination', () => {
       'resent a second time, and waiting',
       {
         attempts: [foundAttempt({ at: start + 60_000, round: 1 })],
-        copies: [foundCopy({ round: 1, startedAt: epochMs(start + 90_000) })],
+        retryRecords: [foundRetryRecord({ round: 1, startedAt: epochMs(start + 90_000) })],
       },
       { state: 'waiting', waiting: { tier: '10s', dueAt: '2026-03-01T00:00:10.000Z' } },
     ],
@@ -227,7 +227,7 @@ describe('a timeline', () => {
     const { destinations, records } = messageTimeline({
       ...noPieces,
       attempts: [failed({ destination: 'a' })],
-      copies: [foundCopy({ destination: 'b' })],
+      retryRecords: [foundRetryRecord({ destination: 'b' })],
       deadLetters: [foundDeadLetter({ destination: 'c' }), foundDeadLetter({ destination: undefined })],
       events: [foundEvent({ destinations: ['d'] })],
     })

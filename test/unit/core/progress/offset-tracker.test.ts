@@ -37,6 +37,6 @@ describe('OffsetTracker', () => {
       tracker.done(offset)
       expect(tracker.committable).toBe(offset + 1)
     }
-    expect(tracker.open).toBe(1)
+    expect(tracker.inProgressCount).toBe(1)
   })
 })

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, it } from '@jest/globals'
-import { GivenEntries } from '../../../../src/core/settings/entries-as-written.ts'
+import { EntriesAsWritten } from '../../../../src/core/settings/entries-as-written.ts'
 
 const crm = {
   id: 'crm',
@@ -8,7 +8,7 @@ const crm = {
   sharedSecret: 'secret-of-the-crm',
   webhooks: [{ urlFile: '0\0secrets/url' }],
 }
-const given = new GivenEntries({
+const given = new EntriesAsWritten({
   network: { allow: ['10.0.0.0/8'] },
   sources: [{ id: 'web', writeKey: 'key-of-web' }, undefined],
   destinations: [crm, { id: 'held', sources: ['web'] }],

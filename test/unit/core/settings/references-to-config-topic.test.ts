@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { audienceDirectory } from '../../../../src/core/audience/audience-directory.ts'
+import { audienceDirectory } from '../../../../src/core/audience/configured-audiences.ts'
 import { mergeObjects } from '../../../../src/core/config-objects/merge-objects.ts'
 import { readObject } from '../../../../src/core/config-objects/read-object.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { z } from 'zod'
-import { configuration } from '../../../../src/core/settings/schema.ts'
+import { configuration } from '../../../../src/core/settings/schema-of-configuration.ts'
 import { textSettings } from '../../../../src/core/settings/settings-that-name-files.ts'
 
 interface Node {

@@ -192,7 +192,7 @@ describe('a destination of the file whose attempts fail', () => {
     const process = await installation.process()
     await failFor(installation, [process], 70)
     const before = installation.file
-    installation.file = changed(before, { isHeld: true, paused: true, webhooks: [] })
+    installation.file = changed(before, { isPlaceholder: true, paused: true, webhooks: [] })
     await installation.harness.advance(step)
     installation.file = before
     await failFor(installation, [process], 3)

@@ -57,10 +57,10 @@ describe('an append', () => {
   it('passes the context on when it is not sampled: the sender decided that', async () => {
     const spans = new RecordedSpans()
     const harness = new CollectorHarness({ tracer: spans.tracer })
-    const unkept = { traceparent: traceparent('b', '00') }
-    await harness.answered(batch, { trace: unkept })
+    const unsampled = { traceparent: traceparent('b', '00') }
+    await harness.answered(batch, { trace: unsampled })
     expect(spans.all).toEqual([])
-    expect(harness.producer.records(harness.topics.events)[0]?.headers).toEqual(unkept)
+    expect(harness.producer.records(harness.topics.events)[0]?.headers).toEqual(unsampled)
   })
 })
 

@@ -147,7 +147,10 @@ describe('a process that dies before it takes its change back', () => {
     const [{ merged, objects }] = all as [OperatorProcess]
     expect(shown('destination', 'crm')[0]).toEqual(['excluded', ['sources.1 no source has this id']])
     expect(merged().counts).toEqual({ used: 0, excluded: 1, conflict: 0 })
-    expect(merged().settings.destinations.find(({ id }) => id === 'crm')).toMatchObject({ isHeld: true, webhooks: [] })
+    expect(merged().settings.destinations.find(({ id }) => id === 'crm')).toMatchObject({
+      isPlaceholder: true,
+      webhooks: [],
+    })
     await changed(0, putSource('app', 'new-key-of-app'))
     expect(shown('destination', 'crm')[0]).toEqual(['used', []])
     expect(objects.get('destination', 'crm')?.problems).toEqual([])

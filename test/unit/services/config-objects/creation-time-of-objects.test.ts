@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { copyOf } from '../../../../src/core/config-objects/object-log.ts'
 import { decodeRecord, encodeRecord } from '../../../../src/core/config-objects/object-record.ts'
+import { copyOf } from '../../../../src/core/config-objects/objects-from-topic.ts'
 import { undoOf } from '../../../../src/core/config-objects/undo-conflicting-change.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { epochMs } from '../../../../src/core/time.ts'
@@ -59,7 +59,7 @@ describe('a destination of the config topic', () => {
     await harness.advance(60_000)
     await changing(harness, unreadable)(current => ({ ...current, paused: true }))
     // While its secrets are unreadable, its messages wait, so nothing may depend on the time.
-    expect(inUse(unreadable)).toMatchObject({ isHeld: true })
+    expect(inUse(unreadable)).toMatchObject({ isPlaceholder: true })
     expect(inUse(unreadable)).not.toHaveProperty('createdAt')
     expect(inUse(await harness.start())).toMatchObject({ paused: true, createdAt })
   })

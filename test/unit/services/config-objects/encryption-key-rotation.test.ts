@@ -67,9 +67,7 @@ describe('the keys', () => {
     renewal.stop()
     expect(merged().oldSeals).toBe(1)
     const warnings = logger.lines.filter(({ level }) => level === 'warn')
-    const line = expect.stringContaining(
-      'if the configuration file also defines it, first remove it from the configuration file',
-    )
+    const line = expect.stringContaining('first remove it from the configuration file, if this file defines it too')
     const problems = [
       expect.stringMatching(/^sharedSecret is encrypted with a key that is not in/),
       expect.stringMatching(/^webhooks\[0\]\.url is encrypted with a key that is not in/),

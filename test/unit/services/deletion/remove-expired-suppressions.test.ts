@@ -13,7 +13,7 @@ function setUp(users: number) {
   const clock = new ManualClock()
   const logger = new RecordingLogger()
   const parts: { at: number; users: number }[] = []
-  const state = { users, isCurrent: true, isOurs: true, failure: undefined as Error | undefined }
+  const state = { users, isCurrent: true, compactsTopic: true, failure: undefined as Error | undefined }
   const compact = async (maxUsers: number): Promise<number> => {
     if (state.failure !== undefined) throw state.failure
     const taken = Math.min(maxUsers, state.users)
@@ -22,7 +22,12 @@ function setUp(users: number) {
     return taken
   }
   const suppressions = { compact, isCurrent: () => state.isCurrent }
-  const compaction = createSuppressionCompaction({ suppressions, isOurs: () => state.isOurs, clock, logger })
+  const compaction = createSuppressionCompaction({
+    suppressions,
+    compactsTopic: () => state.compactsTopic,
+    clock,
+    logger,
+  })
   compaction.start()
   const pass = (ms: number) => clock.advance(ms, () => new Promise(resolve => setImmediate(resolve)))
   return { clock, logger, parts, state, compaction, pass }
@@ -42,10 +47,10 @@ describe('expired deletions', () => {
 
   it('stay while another process compacts the topic', async () => {
     const { parts, pass, state } = setUp(1)
-    state.isOurs = false
+    state.compactsTopic = false
     await pass(15 * minute)
     expect(parts).toEqual([])
-    state.isOurs = true
+    state.compactsTopic = true
     await pass(5 * minute)
     expect(parts).toEqual([{ at: 1_200, users: 1 }])
   })

@@ -13,7 +13,7 @@ it('logs the offsets and the time of a damaged batch, and keeps the other suppre
   const log = new MemoryLog(clock)
   const logger = new RecordingLogger()
   const deps = { follower: log.follower(topic), producer: log.producer(), topic, clock, logger }
-  const marks = createSuppressionList({ ...deps, lasts: durationMs(1_000_000) })
+  const marks = createSuppressionList({ ...deps, retention: durationMs(1_000_000) })
   const suppression = { source: undefined, deletedAt: clock.now(), isSuppressed: false }
   log.write(topic, Buffer.from(encodeSuppressions([suppression])), 'ada')
   log.writeUnreadBatch(topic, { firstOffset: 0, length: 9, bytes: Buffer.of(1), why: 'the checksum is wrong' })

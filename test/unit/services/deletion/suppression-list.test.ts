@@ -19,12 +19,12 @@ let follower: MemoryFollower
 let marks: SuppressionList
 
 /** Time for which the list keeps suppressions in these tests. The default is 53 days. */
-const lasts = durationMs(30 * 24 * 3_600_000)
+const retention = durationMs(30 * 24 * 3_600_000)
 
 const process = () => processWith(log.follower(topic))
 
 async function processWith<T extends TopicFollower>(own: T): Promise<{ marks: SuppressionList; follower: T }> {
-  const created = createSuppressionList({ follower: own, producer: log.producer(), topic, lasts, clock, logger })
+  const created = createSuppressionList({ follower: own, producer: log.producer(), topic, retention, clock, logger })
   await created.start()
   return { marks: created, follower: own }
 }
@@ -126,7 +126,7 @@ describe('the age of the list', () => {
       follower,
       producer: log.producer(),
       topic,
-      lasts,
+      retention,
       clock,
       logger,
     })
@@ -258,7 +258,7 @@ describe('changes', () => {
     write('ada', deletedAt(old))
     write('bob', deletedAt(old), deletedAt(old, true, 'web'))
     write('cleo', deletedAt(old))
-    await clock.advance(durationMs(lasts + 1), settle)
+    await clock.advance(durationMs(retention + 1), settle)
     write('dan', deletedAt(clock.now()))
     log.poll()
     const other = await process()
@@ -280,7 +280,7 @@ describe('changes', () => {
 
   it('by a compaction affect at most the given number of users', async () => {
     for (const user of ['ada', 'bob', 'cleo']) write(user, deletedAt(clock.now()))
-    await clock.advance(durationMs(lasts + 1), settle)
+    await clock.advance(durationMs(retention + 1), settle)
     const tidied = marks.compact(2)
     await settle()
     expect(await tidied).toBe(2)

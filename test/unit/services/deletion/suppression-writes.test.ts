@@ -13,7 +13,7 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 const topic = 'suppressions'
-const lasts = durationMs(30 * 24 * 3_600_000)
+const retention = durationMs(30 * 24 * 3_600_000)
 
 let clock: ManualClock
 let log: MemoryLog
@@ -27,7 +27,7 @@ beforeEach(async () => {
 })
 
 async function startProcess(): Promise<SuppressionList> {
-  const deps = { follower: log.follower(topic), producer: log.producer(), topic, lasts, clock, logger: silent }
+  const deps = { follower: log.follower(topic), producer: log.producer(), topic, retention, clock, logger: silent }
   const created = createSuppressionList(deps)
   await created.start()
   return created
@@ -63,7 +63,7 @@ it('a deletion that is written after a concurrent lift does not suppress the use
 
 it('a compaction that is written after a concurrent lift does not suppress the user again', async () => {
   const [expired, suppressed] = [mark('app'), mark('web', true)]
-  await clock.advance(durationMs(lasts - 1_000), settle)
+  await clock.advance(durationMs(retention - 1_000), settle)
   const lasting = mark('tv', true)
   log.write(topic, Buffer.from(encodeSuppressions([expired, suppressed, lasting])), 'ada')
   await clock.advance(2_000, settle)

@@ -16,7 +16,13 @@ function started() {
     const record = { topic: 't', partition: 0, offset: 1, timestamp: clock.now(), key: null, value: null, headers: {} }
     const carried = initialState(record, 'crm', messageId, clock.now(), durationMs(1))
     const event = { sourceId: 'web', message: trackMessage(messageId) }
-    const attempt: Attempt = { number: 1, at: clock.now(), calls: [], leftOut: 0, isHeldUpByOthers: false }
+    const attempt: Attempt = {
+      number: 1,
+      at: clock.now(),
+      calls: [],
+      webhooksWithoutPermit: 0,
+      isHeldUpByOthers: false,
+    }
     const tier = durationMs(10_000)
     const retried = { ...carried, notBefore: epochMs(clock.now() + tier) }
     log(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { decodeRecordedAttempt } from '../../../../src/core/delivery/attempt-details-and-recording-rule.ts'
-import type { RecordedAttempts } from '../../../../src/core/settings/attempts-topic-setting.ts'
+import type { RecordedAttempts } from '../../../../src/core/settings/schema-of-attempts-topic.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import { flowLimits } from '../../../../src/core/flow/flow-control-constants.ts'
 import type { TlsIdentity } from '../../../../src/core/network/tls-identity.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { oauth2Of, webhookOf } from '../../../support/builders.ts'

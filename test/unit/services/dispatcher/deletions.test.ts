@@ -118,7 +118,8 @@ describe('while the suppression list is not current', () => {
     expect(harness.service.health().ready).toContainEqual({
       name: 'deletions',
       ok: false,
-      detail: 'the suppression list is 65000 ms old; no attempt starts until this process has read all deletions',
+      detail:
+        'the suppression list (deleted users) was last current 65000 ms ago; no delivery attempt starts until this process has read all deletions',
     })
     harness.follower.isCutOff = false
     harness.write(track('e'))

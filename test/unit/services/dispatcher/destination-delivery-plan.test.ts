@@ -40,8 +40,8 @@ function setUp() {
   return { limiter, target, given, route }
 }
 
-const headersOf = ({ callees, callMaker }: DeliverPlan): Readonly<Record<string, string>> | undefined =>
-  callMaker.calls(callees, { body: Buffer.from('{}'), messageId: 'm', at: epochMs(0) })[0]?.headers
+const headersOf = ({ preparedWebhooks, requestBuilder }: DeliverPlan): Readonly<Record<string, string>> | undefined =>
+  requestBuilder.calls(preparedWebhooks, { body: Buffer.from('{}'), messageId: 'm', at: epochMs(0) })[0]?.headers
 
 describe('the route of a destination', () => {
   it('is made once per configuration', () => {
@@ -54,11 +54,11 @@ describe('the route of a destination', () => {
     const before = route() as DeliverPlan
     given.routing = routingTo(crm, destinationOf({ id: 'erp' }))
     const after = route() as DeliverPlan
-    expect(after).toMatchObject({ callees: before.callees })
+    expect(after).toMatchObject({ preparedWebhooks: before.preparedWebhooks })
     expect(Object.values(after)).toContain(given.routing.version)
     // A destination that rarely gets an event must not keep an old routing in memory.
     expect(Object.values(after)).not.toContain(given.routing)
-    expect(after.callMaker).toBe(before.callMaker)
+    expect(after.requestBuilder).toBe(before.requestBuilder)
   })
 
   it('has the headers of its requests', () => {
@@ -99,15 +99,15 @@ describe('the route of a destination', () => {
     const { schedule, window } = policy
     expect(route()).toMatchObject({
       policy: { schedule, window, tiers: defaultPolicy.tiers, pauseKeepsWindow: true },
-      callees: [{ timeoutMs: 2_000 }],
+      preparedWebhooks: [{ timeoutMs: 2_000 }],
     })
     given.routing = routingTo(crm)
-    expect(route()).toMatchObject({ policy: defaultPolicy, callees: [{ timeoutMs: 5_000 }] })
+    expect(route()).toMatchObject({ policy: defaultPolicy, preparedWebhooks: [{ timeoutMs: 5_000 }] })
   })
 
   it('counts a request in progress at its webhook also after a change', () => {
     const { limiter, target, given, route } = setUp()
-    const roomNow = () => (route() as DeliverPlan).callees[0]!.permits
+    const roomNow = () => (route() as DeliverPlan).preparedWebhooks[0]!.permits
     const before = roomNow()
     limiter.acquire(target, before)
     given.routing = routingTo({ ...crm, webhooks: crm.webhooks.map(webhook => ({ ...webhook })) })

@@ -79,7 +79,7 @@ it('a queue that waits for a host permit resumes when a rebalance drops the deli
   queues.block(queues.take() as Delivery)
   expect(queues.take()).toBeUndefined()
   push(queues, 'erp')
-  queues.dropped(queues.take() as Delivery)
+  queues.leftToNextOwner(queues.take() as Delivery)
   expect(queues.take()?.target).toBe(queues.of('crm'))
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness } from '../../../support/dispatcher/harness.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import { flowLimits } from '../../../../src/core/flow/flow-control-constants.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'

@@ -108,7 +108,7 @@ describe('a partition whose results have no room', () => {
     const { done, commit, clock, writer, processor } = setUp()
     done(400)
     let isOver = false
-    void writer.untilRoom(processor, clock.monotonic() + deadlineMs).then(() => {
+    void writer.writeUntilCountsFit(processor, clock.monotonic() + deadlineMs).then(() => {
       isOver = true
     })
     for (let waited = 0; waited < waitsMs; waited += 50) await clock.advance(50)

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import { flowLimits } from '../../../../src/core/flow/flow-control-constants.ts'
 import type { DestinationPolicy } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports.ts'

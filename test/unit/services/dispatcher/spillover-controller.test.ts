@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import { flowLimits } from '../../../../src/core/flow/flow-control-constants.ts'
 import type { Delivery, DestinationState } from '../../../../src/services/dispatcher/delivery.ts'
 import { SpilloverController } from '../../../../src/services/dispatcher/spillover-controller.ts'
 import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
@@ -34,7 +34,7 @@ function setUp(waiting: readonly number[], { hasOthers = true, hasOtherDestinati
     ...{
       revoked: false,
       mayStart: true,
-      tracker: { open },
+      tracker: { inProgressCount: open },
       isPausedFor: () => true,
       hasRecordForOthers: () => hasOthers,
       recheckLimits: () => {},
@@ -96,7 +96,7 @@ function setUpHeld(oldestOpenMs: number) {
   const processor = {
     revoked: false,
     mayStart: true,
-    tracker: { open: 1 },
+    tracker: { inProgressCount: 1 },
     isPausedFor: () => true,
     recheckLimits: () => given.rechecked++,
   }

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { partitionFor } from '../../../../src/core/message/event.ts'
+import { partitionFor } from '../../../../src/core/message/partition-for-key.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 

@@ -70,7 +70,8 @@ describe('a job whose counts are too large for the jobs topic', () => {
     return { store, owned, ...others }
   }
   const settle = () => new Promise<void>(setImmediate)
-  const error = 'the job has no counts, because its record was too large for the jobs topic: record too large'
+  const error =
+    'the job finished its work, but its field "counts" (numbers of dead letters by destination and reason) is missing, because the record of the job was too large for the jobs topic: record too large'
 
   it.each([
     ['fails without the counts', {}, error],

@@ -96,7 +96,9 @@ it.each([
 ])('waits while the destination %s', async (_, routing) => {
   const resend = startResend({}, [eventAt(0)], routing)
   await resend.clock.advance(60_000, resend.settle)
-  expect(resend.changed()).toMatchObject({ error: expect.stringContaining('its configuration cannot be read') })
+  expect(resend.changed()).toMatchObject({
+    error: expect.stringContaining('cannot read the sources of destination late'),
+  })
 
   resend.routing = routingOf('late')
   await resend.clock.advance(60_000, resend.settle)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { ResultCounts, shardOf } from '../../../../src/core/live-status/result-counts.ts'
+import { ResultCounts, shardOf } from '../../../../src/core/live-status/result-counts-of-this-process.ts'
 import type { DestinationActivity } from '../../../../src/core/live-status/status-record.ts'
 import { createStatusWriter, type StatusWriter } from '../../../../src/services/live-status/status-writer.ts'
 import { StatusTopic } from '../../../support/live-status/memory-status-topic.ts'

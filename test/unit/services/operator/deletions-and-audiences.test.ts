@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { audienceDirectory } from '../../../../src/core/audience/audience-directory.ts'
+import { audienceDirectory } from '../../../../src/core/audience/configured-audiences.ts'
 import { type SyncId, syncBegan } from '../../../../src/core/audience/sync-id.ts'
 import { createRouting, placeholderDestination, type Routing } from '../../../../src/core/delivery/route.ts'
 import { type SyncRequest, UploadCutShort } from '../../../../src/core/operator/deletion-and-audience-api.ts'
 import type { TopicReader } from '../../../../src/core/ports.ts'
 import {
-  createOperatorService,
-  type OperatorService,
+  createDeletionsAndAudiences,
+  type DeletionsAndAudiences,
 } from '../../../../src/services/operator/deletions-and-audiences.ts'
 import { requestLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { destinationOf, sourceOf } from '../../../support/builders.ts'
@@ -23,7 +23,7 @@ const directory = audienceDirectory({
 
 let harness: OperatorHarness
 let logger: RecordingLogger
-let service: OperatorService
+let service: DeletionsAndAudiences
 let reader: TopicReader
 let routing: Routing
 beforeEach(async () => {
@@ -32,7 +32,7 @@ beforeEach(async () => {
   logger = new RecordingLogger()
   const access = harness.access()
   reader = access.reader
-  service = createOperatorService({
+  service = createDeletionsAndAudiences({
     ...{ producer: access.producer, reader, positions: access.positions, clock: access.clock },
     ...{ topics, logger, suppressions: await access.suppressions() },
     codec: await access.events(),

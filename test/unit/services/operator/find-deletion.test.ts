@@ -55,7 +55,7 @@ class Topic implements TopicReader {
     const seen = [...this.records]
     await reading.promise
     for (const [key, value] of seen) {
-      if (portion.isEnough?.()) break
+      if (portion.mustStop?.()) break
       this.count++
       const bytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text))
       await onRecord({ key: bytes(key), value: bytes(value) } as LogRecord)
@@ -132,7 +132,7 @@ describe('the search for a deletion', () => {
 
   it('reads all partitions for an id of an earlier version', async () => {
     const { topic } = await found('d-1', [record('d-1')])
-    expect(topic.portions).toEqual([{ isEnough: expect.any(Function) }])
+    expect(topic.portions).toEqual([{ mustStop: expect.any(Function) }])
   })
 
   it('stops when all destinations have reported a delivery', async () => {

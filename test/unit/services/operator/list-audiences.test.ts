@@ -102,9 +102,9 @@ it('cancels a reading that did not end within 2 minutes, and gives the next one 
   const { clock, logger, reads, list } = listing()
   const first = list()
   await clock.advance(119_999, turns)
-  expect(reads[0]?.isEnough?.()).toBe(false)
+  expect(reads[0]?.mustStop?.()).toBe(false)
   await clock.advance(1, turns)
-  expect(reads[0]?.isEnough?.()).toBe(true)
+  expect(reads[0]?.mustStop?.()).toBe(true)
   reads[0]?.resolve(0)
   expect(await first).toMatchObject({ partial: true })
   expect(logger.lines.map(({ level }) => level)).toEqual(['warn'])
@@ -113,7 +113,7 @@ it('cancels a reading that did not end within 2 minutes, and gives the next one 
   await clock.advance(239_999, turns)
   expect(await next).toMatchObject({ partial: true })
   expect(reads).toHaveLength(2)
-  expect(reads[1]?.isEnough?.()).toBe(false)
+  expect(reads[1]?.mustStop?.()).toBe(false)
   reads[1]?.resolve(0)
   expect(await destinationsOf(list())).toEqual([[crm(noMembers)]])
 })
@@ -123,7 +123,7 @@ it('gives a reading at most an hour', async () => {
   for (const time of [120, 240, 480, 960, 1_920, 3_600, 3_600]) {
     const answer = list()
     await clock.advance(time * 1_000, turns)
-    expect(reads.at(-1)?.isEnough?.()).toBe(true)
+    expect(reads.at(-1)?.mustStop?.()).toBe(true)
     await answer
     await clock.advance(4_000 * time, turns)
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from '@jest/globals'
-import { urlsOf, withoutFailures } from '../../../../src/core/auto-disable/judge-failures.ts'
+import { urlHashesOf, withoutFailures } from '../../../../src/core/auto-disable/judge-failures.ts'
 import { byLifecycle, failureRecord } from '../../../../src/core/config-objects/destination-failure-record.ts'
 import { encodeRecord } from '../../../../src/core/config-objects/object-record.ts'
 import type { Switch } from '../../../../src/core/operator/objects-api.ts'
@@ -16,7 +16,7 @@ async function excluded() {
   const settings = process.merged().settings.destinations.find(({ id }) => id === 'crm')!
   const at = clock.now()
   const disabled = { at, reason: 'failing', failingSince: at } as const
-  const state = { ...withoutFailures({ urls: urlsOf(settings), version: 1 }), failingSince: at, disabled }
+  const state = { ...withoutFailures({ urls: urlHashesOf(settings), version: 1 }), failingSince: at, disabled }
   const record = failureRecord({
     ...{ id: 'crm', by: byLifecycle, at, writeId: 'other', state },
     ...{ known: undefined, before: undefined },

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { idsPerMs, syncId } from '../../../../src/core/audience/sync-id.ts'
 import { changeExpiry } from '../../../../src/core/audience/unconfirmed-changes.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures-and-drift.ts'
 import { visitMemberships } from '../../../../src/services/operator/read-memberships.ts'
@@ -28,7 +28,7 @@ async function visited(isWanted?: (audience: string) => boolean): Promise<readon
     ...(isWanted && { isWanted }),
     onMembership: ({ audience, userId, destination }, { desired }) =>
       void seen.push(`${audience} ${userId} ${destination} ${desired}`),
-    onMark: (audience, { begun }) => void seen.push(`${audience} begun ${begun}`),
+    onWatermark: (audience, { cancelledBelow }) => void seen.push(`${audience} cancelledBelow ${cancelledBelow}`),
   })
   return seen.toSorted()
 }
@@ -39,13 +39,13 @@ describe('visitMemberships', () => {
     harness.keep(keyOf('b'), { desired: text('false') })
     harness.keep(keyOf('c'), undefined)
     harness.keep(keyOf('c', 'Other'), {})
-    harness.keepMark('Shoppers', syncId(5))
+    harness.keepWatermark('Shoppers', syncId(5))
     expect(await visited()).toEqual([
       'Other c crm true',
       'Shoppers a crm true',
       'Shoppers b crm false',
-      'Shoppers begun 5',
-      'Shoppers begun 5',
+      'Shoppers cancelledBelow 5',
+      'Shoppers cancelledBelow 5',
       'Shoppers d crm true',
       'Shoppers e crm true',
     ])
@@ -109,7 +109,10 @@ describe('visitMemberships', () => {
 
 describe('audience figures', () => {
   const figures = async (only?: string) =>
-    audienceFigures({ ...(await source()), ...on(), absentOf: name => text(name === 'Score' ? 'null' : 'false') }, only)
+    audienceFigures(
+      { ...(await source()), ...on(), absentValueOf: name => text(name === 'Score' ? 'null' : 'false') },
+      only,
+    )
 
   it('count members and sync statuses per destination', async () => {
     const since = harness.clock.now()
@@ -128,7 +131,7 @@ describe('audience figures', () => {
     harness.keep(keyOf('member', 'Shoppers', 'erp'), { syncId: syncId(3_000) })
     harness.keep(keyOf('scored', 'Score'), { desired: text('12'), acknowledged: text('12') })
     harness.keep(keyOf('none', 'Score'), { desired: text('null'), acknowledged: text('null') })
-    harness.keepMark('Shoppers', syncId(2_000))
+    harness.keepWatermark('Shoppers', syncId(2_000))
     const all = await figures()
     const none = { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 }
     expect(all.get('Shoppers')).toEqual({
@@ -145,12 +148,12 @@ describe('audience figures', () => {
     expect([...(await figures('Score')).keys()]).toEqual(['Score'])
   })
 
-  it.each<[string, begun: number, newest: number | undefined]>([
+  it.each<[string, cancelledBelow: number, newest: number | undefined]>([
     ['none when there was none', 0, undefined],
     ['none when only an input that could not be decoded has raised the watermark', 5 * idsPerMs, undefined],
     ['the one whose list was empty', 5 * idsPerMs + 7, 5 * idsPerMs + 7],
-  ])('have a newest sync: %s', async (_name, begun, newest) => {
-    harness.keepMark('Shoppers', syncId(begun))
+  ])('have a newest sync: %s', async (_name, cancelledBelow, newest) => {
+    harness.keepWatermark('Shoppers', syncId(cancelledBelow))
     expect((await figures()).get('Shoppers')).toEqual({ audience: 'Shoppers', newest, destinations: [] })
   })
 

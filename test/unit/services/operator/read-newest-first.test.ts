@@ -114,9 +114,9 @@ describe('a topic with 324 partitions of 300 records', () => {
 
   it('is read page by page even if each budget is smaller than the first chunks of all partitions', async () => {
     const first = await read(budgetOf(500))
-    const second = await read(budgetOf(500), first.left)
+    const second = await read(budgetOf(500), first.unreadParts)
     expect([...first.found, ...second.found]).toMatchObject(newest(200))
-    expect(second.left).not.toEqual(first.left)
+    expect(second.unreadParts).not.toEqual(first.unreadParts)
   })
 
   it('is read once per partition when the time ends early and compaction has removed the newest records', async () => {
@@ -127,9 +127,9 @@ describe('a topic with 324 partitions of 300 records', () => {
         return session.read(of, from, to, record => (record.offset < 250 ? onRecord(record) : undefined))
       },
     })
-    const { left } = await read(new ReadBudget({ records: 300_000, time: 1 }, () => reads), all, compacted)
+    const { unreadParts } = await read(new ReadBudget({ records: 300_000, time: 1 }, () => reads), all, compacted)
     expect(reads).toBe(partitions)
-    expect(left.every(({ to }) => to < end)).toBe(true)
+    expect(unreadParts.every(({ to }) => to < end)).toBe(true)
   })
 })
 

@@ -23,9 +23,9 @@ describe('a replay', () => {
       destinations: new Set(['crm', 'shop']),
       end: { kind: 'done' },
       rows: expect.arrayContaining([
-        { destination: 'crm', reason: 'retries_exhausted', way: { topic: firstTier }, count: 1 },
-        { destination: 'shop', reason: 'retries_exhausted', way: { topic: firstTier }, count: 1 },
-        { destination: undefined, reason: 'undecodable', way: { topic: topics.events }, count: 1 },
+        { destination: 'crm', reason: 'retries_exhausted', target: { topic: firstTier }, count: 1 },
+        { destination: 'shop', reason: 'retries_exhausted', target: { topic: firstTier }, count: 1 },
+        { destination: undefined, reason: 'undecodable', target: { topic: topics.events }, count: 1 },
       ]),
     })
     expect(harness.parked.toSorted()).toEqual(['crm m-1 1', 'shop m-2 1'])
@@ -60,8 +60,8 @@ describe('a replay', () => {
 
   it('counts and does not replay dead letters that would fail again', async () => {
     const harness = harnessOf(givenUp(1, 'gone'), givenUp(2, 'gone'), givenUp(3))
-    const way = { refusal: 'unknown_destination' }
-    const refused = { destination: 'gone', reason: 'retries_exhausted', way, count: 2 }
+    const target = { refusal: 'unknown_destination' }
+    const refused = { destination: 'gone', reason: 'retries_exhausted', target, count: 2 }
     expect(await harness.replay()).toMatchObject({ total: 3, replayed: 1, rows: expect.arrayContaining([refused]) })
     expect(harness.standing).toHaveLength(2)
   })
@@ -221,8 +221,8 @@ describe('when Kafka fails', () => {
       expect(report).toMatchObject({
         ...{ replayed: 599, unmarked: 0, end: { kind: 'done' } },
         rows: [
-          { ...row, way: { topic: firstTier }, count: 599 },
-          { ...row, way: { refusal: 'too_large' }, count: 1 },
+          { ...row, target: { topic: firstTier }, count: 599 },
+          { ...row, target: { refusal: 'too_large' }, count: 1 },
         ],
       })
       expect(harness.standing.map(({ headers }) => headers['message-id'])).toEqual(['m-4'])

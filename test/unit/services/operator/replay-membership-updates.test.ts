@@ -12,8 +12,8 @@ describe('a replay of membership updates', () => {
   it('asks for the current value, and marks the dead letter as replayed', async () => {
     const harness = new ReplayHarness([changeGivenUp(1), changeGivenUp(2, 'gone'), givenUp(3)])
     const rows = expect.arrayContaining([
-      { destination: 'crm', reason: 'retries_exhausted', way: { topic: topics.audienceInput }, count: 1 },
-      { destination: 'gone', reason: 'retries_exhausted', way: { refusal: 'unknown_destination' }, count: 1 },
+      { destination: 'crm', reason: 'retries_exhausted', target: { topic: topics.audienceInput }, count: 1 },
+      { destination: 'gone', reason: 'retries_exhausted', target: { refusal: 'unknown_destination' }, count: 1 },
     ])
     expect(await harness.replay()).toMatchObject({ total: 3, replayed: 2, rows })
     const inputs = harness.memoryTopics.records(topics.audienceInput)

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { KafkaError } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
+import type { SyncMode } from '../../../../src/core/audience/audience-watermark.ts'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { syncId } from '../../../../src/core/audience/sync-id.ts'
-import type { SyncMode } from '../../../../src/core/audience/sync-watermark.ts'
 import { changeExpiry } from '../../../../src/core/audience/unconfirmed-changes.ts'
-import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import type { TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { type WaitProgress, type WaitReport, waitForSync } from '../../../../src/services/operator/wait-for-sync.ts'
@@ -58,7 +58,7 @@ async function wait(mode: SyncMode = 'full', signal = new AbortController().sign
   return box
 }
 const settle = () => turns(20)
-const keepEnd = (): void => harness.keepMark('Shoppers', now, now)
+const keepEnd = (): void => harness.keepWatermark('Shoppers', now, now)
 
 describe('waitForSync', () => {
   beforeEach(keepEnd)
@@ -68,7 +68,7 @@ describe('waitForSync', () => {
     let taken: readonly number[] = [-1, -1]
     harness.committed = () => taken
     const box = await wait()
-    expect(reported).toEqual([{ kind: 'taking', left: 1 }])
+    expect(reported).toEqual([{ kind: 'handling_inputs', left: 1 }])
     await harness.clock.advance(10_000, settle)
     expect(box.report).toBeUndefined()
     taken = [1, 1]
@@ -117,9 +117,9 @@ describe('waitForSync', () => {
     ['full', 'of an audience without watermarks', undefined, 2],
     ['full', 'after which a newer one has ended', 3_000, undefined],
     ['partial', 'of which no partition has the end', 1_999, undefined],
-  ])('counts the partitions that did not apply a %s sync %s', async (mode, _name, closed, unapplied) => {
+  ])('counts the partitions that did not apply a %s sync %s', async (mode, _name, closedUpTo, unapplied) => {
     harness = new OperatorHarness()
-    if (closed !== undefined) harness.keepMark('Shoppers', syncId(closed), syncId(closed))
+    if (closedUpTo !== undefined) harness.keepWatermark('Shoppers', syncId(closedUpTo), syncId(closedUpTo))
     keep('ada', { syncId: now })
     const { report } = await wait(mode)
     expect(report).toEqual({ end: 'done', delivered: 1, waiting: 0, undelivered: 0, ...(unapplied && { unapplied }) })
@@ -182,10 +182,10 @@ describe('after a failure of Kafka', () => {
 })
 
 describe('an aborted signal ends the wait', () => {
-  it.each(['taking', 'delivering'])('while %s', async kind => {
+  it.each(['handling_inputs', 'delivering'])('while %s', async kind => {
     keep('ada', { syncId: now, inFlight: inFlight() })
     harness.log.write(topics.audienceInput, Buffer.from('{}'), 'ada')
-    if (kind === 'taking') harness.committed = () => [-1, -1]
+    if (kind === 'handling_inputs') harness.committed = () => [-1, -1]
     const stopping = new AbortController()
     const box = await wait('full', stopping.signal)
     expect(reported.at(-1)?.kind).toBe(kind)

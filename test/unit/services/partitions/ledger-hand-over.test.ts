@@ -12,7 +12,7 @@ async function revoking() {
   const ledger = {
     exactSince: () => 0,
     check: () => undefined,
-    untilRoom: async (_: unknown, deadline: number) => void asked.push(deadline),
+    writeUntilCountsFit: async (_: unknown, deadline: number) => void asked.push(deadline),
   }
   const given = setUp({
     ...{ offsets: [0], ledger },

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import { flowLimits } from '../../../../src/core/flow/flow-control-constants.ts'
 import { AdmittedRecord } from '../../../../src/services/dispatcher/admitted-record.ts'
 import { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
 import { recordOf } from '../../../support/builders.ts'

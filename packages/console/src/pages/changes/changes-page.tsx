@@ -10,7 +10,7 @@ import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { Time } from '../../components/time.tsx'
-import { useQuery } from '../../layout/use-encoded-address-query.ts'
+import { useQuery } from '../../layout/use-address-query.ts'
 
 const spans = [
   ['24h', 'Last 24 hours'],

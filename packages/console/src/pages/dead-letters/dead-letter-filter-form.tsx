@@ -4,7 +4,7 @@ import { pathWith } from '../../api/query-parameters.ts'
 import type { DeadLetterFilters } from '../../api/response-types.ts'
 import { Button } from '../../components/button.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { inputOf, timeOf } from './dead-letter-filters-and-inputs.ts'
+import { inputOf, timeOf } from './dead-letter-filters.ts'
 
 /** A form that changes the address of the page, from which the list takes its filters. */
 export function DeadLetterFilterForm({ filters }: { readonly filters: DeadLetterFilters }) {

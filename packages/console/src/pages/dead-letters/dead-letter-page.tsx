@@ -15,7 +15,7 @@ import { TextBlock } from '../../components/text-block.tsx'
 import { Time } from '../../components/time.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { bodyText } from './body-text.ts'
-import { hasDestination } from './dead-letter-filters-and-inputs.ts'
+import { hasDestination } from './dead-letter-filters.ts'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { ReplayProgressPanel } from './replay-progress-panel.tsx'
 
@@ -46,7 +46,7 @@ export function DeadLetterPage({ id }: { readonly id: string }) {
             <DeadLetterFacts letter={letter} />
             <RecordPanel letter={letter} canOperate={canOperate} />
             {letter.replay !== undefined && (
-              <Panel title="Request of a replay" isWide>
+              <Panel title="Requests that a replay would send" isWide>
                 <PreviewedRequests preview={letter.replay} />
               </Panel>
             )}

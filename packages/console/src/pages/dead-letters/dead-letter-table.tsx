@@ -4,7 +4,7 @@ import { DataTable } from '../../components/data-table.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { MessageLink } from '../../components/message-link.tsx'
 import { Time } from '../../components/time.tsx'
-import { hasDestination } from './dead-letter-filters-and-inputs.ts'
+import { hasDestination } from './dead-letter-filters.ts'
 
 export function DeadLetterTable({ letters }: { readonly letters: readonly DeadLetter[] }) {
   return (

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
-import type { Replay } from '../../api/job-types.ts'
+import { isActive, type Replay } from '../../api/job-types.ts'
 import { withoutEmpty } from '../../api/query-parameters.ts'
 import type { DeadLetterFilters } from '../../api/response-types.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -8,8 +8,7 @@ import { useData } from '../../api/use-data.ts'
 import { useIdempotencyKey } from '../../api/use-idempotency-key.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { isActive } from '../jobs/job-texts-and-order.ts'
-import { filterText } from './dead-letter-filters-and-inputs.ts'
+import { filterText } from './dead-letter-filters.ts'
 import { dryRunText } from './replay-dry-run-text.ts'
 
 export interface ReplayDialogProps {
@@ -59,8 +58,8 @@ export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps)
       onClose={onClose}
     >
       <p>
-        Hookline delivers the messages again, with the same message ids and a new retry window. For a change of an
-        audience, it sends the user's current value as a new message.
+        Hookline delivers the messages again, with the same message ids and a new retry window. If a message is a change
+        of an audience, Hookline sends the user's current value as a new message.
       </p>
       <p>
         Selection: <span class="id">{filterText(filters)}</span>.

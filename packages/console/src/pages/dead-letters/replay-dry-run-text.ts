@@ -1,9 +1,8 @@
 import { dryRunSums } from '../../../../../src/core/jobs/replay-dry-run-sums.ts'
-import type { Replay } from '../../api/job-types.ts'
+import { isActive, type Replay } from '../../api/job-types.ts'
 import { countText, countWithNoun } from '../../components/number-text.ts'
-import { isActive } from '../jobs/job-texts-and-order.ts'
 
-/** Why a dead letter cannot be replayed, by refusal of the operator API. */
+/** Why a dead letter cannot be replayed, by the refusal code of the operator API. */
 const refusalTexts: Readonly<Record<string, string>> = {
   unknown_destination: 'the destination is not in the configuration, or its file cannot be read',
   disabled: 'the destination is disabled',

@@ -12,7 +12,8 @@ export function DisabledNotice({ disabling: { at, reason, failingSince } }: Disa
       <p>
         <strong>Hookline disabled this destination</strong> at <Time at={at} />, because{' '}
         {reason === 'gone' ? 'all its webhooks have responded with 410 Gone' : 'no attempt has succeeded'} since{' '}
-        <Time at={failingSince} />. Hookline drops its events until you enable the destination or change a URL of it.
+        <Time at={failingSince} />. Hookline drops the events for this destination until you enable it, or change the
+        URL of a webhook.
       </p>
     </div>
   )

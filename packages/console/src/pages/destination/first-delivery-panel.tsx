@@ -31,7 +31,8 @@ export function FirstDeliveryPanel({ object, status }: FirstDeliveryPanelProps) 
         {kind === 'waiting' && (
           <p>
             <strong>Waiting for the first event.</strong> If the destination is enabled, Hookline delivers the next
-            event of its sources ({sources}) that its filter selects. To check the endpoint now, send a test message.
+            event that comes from its sources ({sources}) and passes its filter. To check the endpoint now, send a test
+            message.
           </p>
         )}
         {kind === 'unknown' && (

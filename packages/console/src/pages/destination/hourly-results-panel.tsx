@@ -14,7 +14,7 @@ import { type HourOfResults, hourlyResults } from './hourly-results.ts'
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 
 const columns: readonly Column<HourOfResults>[] = [
-  { title: 'Hour from', cell: ({ hour }) => <Time at={hour} /> },
+  { title: 'Start of the hour', cell: ({ hour }) => <Time at={hour} /> },
   { title: 'Delivered', isNumber: true, cell: ({ delivered }) => countText(delivered) },
   { title: 'Dead-lettered', isNumber: true, cell: ({ deadLettered }) => countText(deadLettered) },
   { title: 'Dropped', isNumber: true, cell: ({ dropped }) => countText(dropped) },

@@ -44,7 +44,7 @@ export function PreviewDialog({ object, onClose }: { readonly object: ConfigObje
         value={text}
         onInput={setText}
         rows={8}
-        hint="One message in JSON, as an SDK sends it. Write ids of more than 15 digits as text. Hookline sends no request."
+        hint="One message in JSON, as an SDK sends it. Write ids of more than 15 digits as strings. Hookline sends no request."
         problems={isJson ? [] : [{ path: 'message', message: 'is not JSON' }]}
       />
       <div aria-live="polite">

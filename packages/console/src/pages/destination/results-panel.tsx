@@ -20,8 +20,8 @@ export function ResultsPanel({ results }: { readonly results: DestinationStatus[
         </EmptyState>
       ) : (
         <>
-          <ResultsOfSpan title="Last hour and up to 15 minutes more" results={results.lastHour} />
-          <ResultsOfSpan title="Last day and up to 15 minutes more" results={results.lastDay} />
+          <ResultsOfSpan title="Last hour (60 to 75 minutes)" results={results.lastHour} />
+          <ResultsOfSpan title="Last day (24 h to 24 h 15 min)" results={results.lastDay} />
         </>
       )}
     </Panel>

@@ -50,7 +50,7 @@ export function RotateSecretDialog({ object, onChanged, onClose }: RotateSecretD
         label="Overlap"
         value={overlap}
         onInput={setOverlap}
-        hint="Time for which the old secret and the new secret are both in use, for example 24h. With 0s, the new secret replaces the old secret immediately."
+        hint="Time after which Hookline signs X-Signature with the new secret instead of the old one, for example 24h. With 0s, the new secret replaces the old one immediately."
       />
     </ConfirmDialog>
   )

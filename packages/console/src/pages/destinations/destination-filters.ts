@@ -1,4 +1,4 @@
-/** The search, filters and page of the list of destinations, as in the query of the address. */
+/** The search, filters and page of the list of destinations, as in the query of the page's URL. */
 export interface DestinationFilters {
   readonly q: string
   readonly state: string

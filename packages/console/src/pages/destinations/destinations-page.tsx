@@ -8,7 +8,7 @@ import { LoadedData } from '../../components/loaded-data.tsx'
 import { shareText } from '../../components/number-text.ts'
 import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
-import { useQuery } from '../../layout/use-encoded-address-query.ts'
+import { useQuery } from '../../layout/use-address-query.ts'
 import { useCanOperate } from '../../session/session-context.ts'
 import { DestinationFilterForm } from './destination-filter-form.tsx'
 import { filtersOf } from './destination-filters.ts'
@@ -40,7 +40,7 @@ export function DestinationsPage() {
             <>
               {destinations.length > 0 && share !== undefined && (
                 <PartialNotice>
-                  {`The table marks only ${share} open circuit breakers, in the order of destination ids.`}
+                  {`The table marks only ${share} open circuit breakers: those of the first destinations by id.`}
                 </PartialNotice>
               )}
               {destinations.length > 0 && (

@@ -1,9 +1,10 @@
+import type { AnyJob } from '../../api/job-types.ts'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { Facts } from '../../components/list-of-names-and-values.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
-import { filterText } from '../dead-letters/dead-letter-filters-and-inputs.ts'
-import { type AnyJob, jobRateText, missingText } from './job-texts-and-order.ts'
+import { filterText } from '../dead-letters/dead-letter-filters.ts'
+import { jobRateText, missingText } from './job-texts-and-order.ts'
 
 /** What a job replays or resends, and when it was created, started and ended. */
 export function JobFacts({ job }: { readonly job: AnyJob }) {
@@ -33,6 +34,6 @@ function selectionOf(job: AnyJob) {
     ['To', <Time at={until} />],
     ['Types', types?.join(', ') ?? 'all'],
     ['Users', userIds?.join(', ') ?? (userCount === undefined ? 'all' : `${userCount} ids`)],
-    ['Events that may be missing, because Kafka had deleted them', missingText(missing)],
+    ['Events that the resend may have missed, because Kafka had deleted them', missingText(missing)],
   ] as const
 }

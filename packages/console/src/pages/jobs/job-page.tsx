@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
+import { type AnyJob, isActive } from '../../api/job-types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useData } from '../../api/use-data.ts'
 import { Button } from '../../components/button.tsx'
@@ -10,7 +11,7 @@ import { Panel } from '../../components/panel.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { JobFacts } from './job-facts.tsx'
 import { JobProgress } from './job-progress.tsx'
-import { type AnyJob, isActive, titleOf } from './job-texts-and-order.ts'
+import { titleOf } from './job-texts-and-order.ts'
 
 /** One job with its progress and a cancel button. `list` is `replays` or `resends`. */
 export function JobPage({ list, id }: { readonly list: string; readonly id: string }) {
@@ -61,7 +62,10 @@ export function JobPage({ list, id }: { readonly list: string; readonly id: stri
           onConfirm={() => void cancel()}
           onClose={() => setAsking(false)}
         >
-          <p>The job stops. Hookline still delivers the messages that the job has already replayed or resent.</p>
+          <p>
+            The job stops. Hookline still delivers the messages that the job has already written to a topic for
+            delivery.
+          </p>
         </ConfirmDialog>
       )}
     </Page>

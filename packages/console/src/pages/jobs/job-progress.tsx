@@ -1,8 +1,9 @@
+import { type AnyJob, isActive } from '../../api/job-types.ts'
 import { Badge } from '../../components/badge.tsx'
-import { type AnyJob, doneOf, isActive, progressText } from './job-texts-and-order.ts'
+import { progressText, readProgressOf } from './job-texts-and-order.ts'
 
 export function JobProgress({ job }: { readonly job: AnyJob }) {
-  const { done, total } = doneOf(job)
+  const { done, total } = readProgressOf(job)
   return (
     <div class="job-progress">
       <p role="status">

@@ -1,29 +1,24 @@
-import { defaultResendRate } from '../../../../../src/core/jobs/job-rates.ts'
+import { defaultResendRate } from '../../../../../src/core/jobs/max-and-default-job-rates.ts'
 import { dryRunSums } from '../../../../../src/core/jobs/replay-dry-run-sums.ts'
 import { tooLargeText } from '../../../../../src/core/jobs/too-large-events-text.ts'
-import type { Replay, Resend } from '../../api/job-types.ts'
+import type { AnyJob, Replay, Resend } from '../../api/job-types.ts'
 import { countText, countWithNoun, rateText } from '../../components/number-text.ts'
-
-export type AnyJob = Replay | Resend
-
-/** The list of a job, as named in the addresses of the API and the console. */
-export const listOf = ({ kind }: Pick<AnyJob, 'kind'>): 'replays' | 'resends' =>
-  kind === 'replay' ? 'replays' : 'resends'
 
 export function titleOf(job: AnyJob): string {
   if (job.dryRun === true) return `Dry run of a ${job.kind}`
   return job.kind === 'resend' ? 'Resend' : 'Replay'
 }
 
-export const isActive = ({ state }: Pick<AnyJob, 'state'>): boolean => state === 'waiting' || state === 'running'
-
-/** The records that a job has read (`done`), and must read (`total`; absent while not known). */
-export interface Done {
+/**
+ * The number of records that a job has read (`done`), and the number that it must read in total
+ * (`total`; absent while not known).
+ */
+export interface ReadProgress {
   readonly done: number
   readonly total?: number
 }
 
-export function doneOf(job: AnyJob): Done {
+export function readProgressOf(job: AnyJob): ReadProgress {
   const { total } = job.progress ?? {}
   const done = (job.kind === 'replay' ? job.progress?.seen : job.progress?.read) ?? 0
   return total === undefined ? { done } : { done, total: Math.max(total, done) }
@@ -33,7 +28,7 @@ export function doneOf(job: AnyJob): Done {
 export function progressText(job: AnyJob): string {
   const { progress } = job
   if (progress === undefined) return 'not started yet'
-  const { done, total } = doneOf(job)
+  const { done, total } = readProgressOf(job)
   const noun = job.kind === 'replay' ? 'dead letter' : 'event'
   const part = total === undefined ? countWithNoun(done, noun) : `${countText(done)} of ${countWithNoun(total, noun)}`
   return 'sent' in progress
@@ -64,7 +59,7 @@ export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): stri
   return kind === 'resend' ? `at most ${defaultResendRate} messages per second` : 'no limit'
 }
 
-/** Lists the partitions in which retention removed records before a resend read these records. */
+/** Lists the partitions in which Kafka's retention deleted events before the resend read them. */
 export function missingText(missing: Resend['missing']): string {
   if (missing === undefined || missing.length === 0) return 'none'
   return missing

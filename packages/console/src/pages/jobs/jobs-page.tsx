@@ -1,5 +1,5 @@
 import { Link } from 'wouter-preact'
-import type { Replay, Resend } from '../../api/job-types.ts'
+import { type AnyJob, jobListName, type Replay, type Resend } from '../../api/job-types.ts'
 import { useData } from '../../api/use-data.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DataTable } from '../../components/data-table.tsx'
@@ -9,8 +9,8 @@ import { Loading } from '../../components/loading.tsx'
 import { Page } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
-import { filterText } from '../dead-letters/dead-letter-filters-and-inputs.ts'
-import { type AnyJob, listOf, newestFirst, progressText, titleOf } from './job-texts-and-order.ts'
+import { filterText } from '../dead-letters/dead-letter-filters.ts'
+import { newestFirst, progressText, titleOf } from './job-texts-and-order.ts'
 
 /** All replays and resends, newest first. */
 export function JobsPage() {
@@ -55,7 +55,7 @@ function JobTable({ jobs }: { readonly jobs: readonly AnyJob[] }) {
         {
           title: 'Job',
           cell: job => (
-            <Link href={`/jobs/${listOf(job)}/${encodeURIComponent(job.id)}`} class="id">
+            <Link href={`/jobs/${jobListName(job)}/${encodeURIComponent(job.id)}`} class="id">
               {titleOf(job)} {job.id}
             </Link>
           ),

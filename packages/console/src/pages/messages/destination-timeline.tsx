@@ -4,7 +4,7 @@ import { Badge } from '../../components/badge.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { Time } from '../../components/time.tsx'
 import { durationText } from '../../components/time-text-and-input-values.ts'
-import { hasDestination } from '../dead-letters/dead-letter-filters-and-inputs.ts'
+import { hasDestination } from '../dead-letters/dead-letter-filters.ts'
 import { reasonText } from './state-reason-text.ts'
 
 /**

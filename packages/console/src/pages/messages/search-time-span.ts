@@ -32,8 +32,9 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
 
 const minuteMs = 60_000
 /**
- * The longest retry window (4 h) plus one hour for the wait before the first attempt. If the event
- * is older, the search is incomplete.
+ * The search for the message of an attempt begins this time before the attempt: the longest retry
+ * window (4 h) plus one hour for the wait before the first attempt. If the message is older, the
+ * result of the search is incomplete.
  */
 const beforeMs = 5 * 60 * minuteMs
 

@@ -14,8 +14,8 @@ const unknownCauses: Readonly<Record<string, string>> = {
 }
 
 /**
- * The reason for the state of a delivery, and a note if the state is only assumed; `undefined`
- * without reason and note.
+ * The reason for the state of a delivery, and a note if the state is only assumed. `undefined` if
+ * the delivery has neither a reason nor an assumed state.
  */
 export function reasonText({ state, reason, inferred }: Omit<MessageDestination, 'attempts'>): string | undefined {
   if (state === 'unknown' && reason !== undefined) return unknownCauses[reason] ?? `Reason: ${reason}.`

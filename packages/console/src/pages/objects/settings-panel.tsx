@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { TextBlock } from '../../components/text-block.tsx'
-import { editedDocument } from '../../editor/add-fingerprints-to-masks.ts'
+import { addFingerprintsToMasks } from '../../editor/add-fingerprints-to-masks.ts'
 import { DestinationForm } from '../../editor/destination-form.tsx'
 import { DocumentEditor } from '../../editor/document-editor.tsx'
 import { parseText, textOf } from '../../editor/document-text.ts'
@@ -47,9 +47,9 @@ export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
 
 /** The hint at the write keys of an existing source. */
 const keptKeyHint =
-  'To keep a stored key, do not change its *** and the text in brackets. That text is the start of the SHA-256 of the key.'
+  'To keep a stored key, do not change its mask, for example *** or *** (1a2b3c4d). The text in brackets is the start of the SHA-256 of the key.'
 
-const editedText = (object: ConfigObject): string => textOf(editedDocument(object))
+const editedText = (object: ConfigObject): string => textOf(addFingerprintsToMasks(object))
 
 function SettingsEditor({ object, onChanged, onClose }: SettingsPanelProps & { readonly onClose: () => void }) {
   const [base, setBase] = useState(object)
@@ -80,7 +80,7 @@ function SettingsEditor({ object, onChanged, onClose }: SettingsPanelProps & { r
       {isOutdated && isChanged && (
         <div class="notice">
           <p>
-            {object.changedBy} has changed this {object.kind} since you began. Your changes are for version{' '}
+            {object.changedBy} has changed this {object.kind} since you began to edit. Your changes are for version{' '}
             {base.version}, so they cannot be saved.
           </p>
           <Button onClick={load}>Discard my changes and load version {object.version}</Button>

@@ -1,12 +1,13 @@
 import type { DeadLetter, InstallationStatus } from '../../api/response-types.ts'
-import { hasDestination } from '../dead-letters/dead-letter-filters-and-inputs.ts'
+import { hasDestination } from '../dead-letters/dead-letter-filters.ts'
 
 /** A destination with an open circuit breaker or with new dead letters. */
 export interface FailingDestination {
   readonly id: string
   readonly hasOpenBreaker: boolean
   /**
-   * Number of the destination's dead letters of the last hour, among the newest 100 dead letters.
+   * Number of the destination's dead letters of the last hour. Counts only the dead letters that
+   * belong to the newest 100 of all destinations.
    */
   readonly deadLetters: number
   /** The reason of its newest dead letter. */

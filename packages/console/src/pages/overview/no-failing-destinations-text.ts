@@ -7,7 +7,7 @@ export interface NoFailingText {
 
 /**
  * Explains an empty list of failing destinations: no destination fails, or not all circuit breakers
- * or dead letters are known. `letters` is the first page of the last hour.
+ * or dead letters are known. `letters` is the first page of the dead letters of the last hour.
  */
 export function noFailingText(
   status: Pick<InstallationStatus, 'openBreakers' | 'partial'> | undefined,

@@ -12,6 +12,7 @@ import { failingDestinations } from './failing-destinations.ts'
 import { FailingDestinationsPanel } from './failing-destinations-panel.tsx'
 import { InstallationFigures } from './installation-figures.tsx'
 import { noFailingText } from './no-failing-destinations-text.ts'
+import { ObjectProblemsPanel } from './object-problems-panel.tsx'
 import { ObjectsPanel } from './objects-panel.tsx'
 import { ProcessesPanel } from './processes-panel.tsx'
 import { noRates, withRates } from './rate-history.ts'
@@ -55,6 +56,7 @@ export function OverviewPage() {
             />
             <RatesPanel history={history} isKnown={status.rates !== undefined} />
             <ObjectsPanel status={status} />
+            <ObjectProblemsPanel status={status} />
             <BacklogPanels status={status} />
             <ProcessesPanel processes={status.services} />
           </div>

@@ -12,7 +12,7 @@ export function ProcessesPanel({ processes }: { readonly processes: readonly Run
   return (
     <Panel title="Processes" isWide>
       {processes === undefined || processes.length === 0 ? (
-        <EmptyState title="The operator service has no current status of a process." />
+        <EmptyState title="No process has reported its status in the last 30 seconds." />
       ) : (
         <DataTable
           caption="Processes"

@@ -14,7 +14,8 @@ export const noRates: RateHistory = { times: [], admitted: [], delivered: [], fa
 const maxPoints = 360
 
 /**
- * Adds the rates of a status. A status without rates, or not newer than the last one, is ignored.
+ * Adds the rates of a status. Ignores a status that has no rates, or that is not newer than the
+ * last point.
  */
 export function withRates(history: RateHistory, { at, rates }: Pick<InstallationStatus, 'at' | 'rates'>): RateHistory {
   const time = Date.parse(at) / 1000

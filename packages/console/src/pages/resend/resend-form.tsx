@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
-import { defaultResendRate } from '../../../../../src/core/jobs/job-rates.ts'
+import { defaultResendRate } from '../../../../../src/core/jobs/max-and-default-job-rates.ts'
 import { callTypes } from '../../../../../src/core/message/message.ts'
 import type { Resend } from '../../api/job-types.ts'
 import { useChange } from '../../api/use-change.ts'

@@ -1,5 +1,5 @@
 import { OperatePage } from '../../components/page-for-role-operate.tsx'
-import { useQuery } from '../../layout/use-encoded-address-query.ts'
+import { useQuery } from '../../layout/use-address-query.ts'
 import { ResendEvents } from './resend-form.tsx'
 
 /** Resends the events of a time span to one destination. */

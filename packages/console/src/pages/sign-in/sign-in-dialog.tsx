@@ -6,7 +6,10 @@ export function SignInDialog(props: SignInProps) {
   return (
     <Dialog title="Your session has ended" onClose={() => undefined} isOpaque>
       <div class="dialog-text">
-        <p>Sign in again to continue on this page. The page keeps your input, if the key has the same name.</p>
+        <p>
+          Sign in again to continue on this page. If you use a key with the same name as before, the page keeps your
+          input.
+        </p>
         <SignInFields {...props} />
       </div>
     </Dialog>

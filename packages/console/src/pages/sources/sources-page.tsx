@@ -11,7 +11,7 @@ import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { Time } from '../../components/time.tsx'
-import { useQuery } from '../../layout/use-encoded-address-query.ts'
+import { useQuery } from '../../layout/use-address-query.ts'
 import { useCanOperate } from '../../session/session-context.ts'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 

@@ -16,7 +16,7 @@ beforeEach(() => {
 /** Writes the watermarks of a full sync that has ended in every partition. */
 function keepEnd(): void {
   const newest = highestSyncId(harness.clock.now())
-  harness.keepMark('First time shopper', newest, newest)
+  harness.keepWatermark('First time shopper', newest, newest)
 }
 
 describe('audience sync', () => {
@@ -54,7 +54,7 @@ describe('audience sync', () => {
   })
 
   it.each<[string, () => void]>([
-    ['full sync', () => harness.keepMark('First time shopper', syncId(firstId + 3_600_000 * 1_024 + 1))],
+    ['full sync', () => harness.keepWatermark('First time shopper', syncId(firstId + 3_600_000 * 1_024 + 1))],
     ['partial sync', () => harness.keepShopper('zoe', { syncId: syncId(firstId + 3_600_000 * 1_024) })],
   ])('with --wait fails when an earlier sync has a time in the future: %s', async (_name, given) => {
     given()
@@ -159,9 +159,7 @@ describe('audience sync', () => {
   it('--wait fails if a partition did not apply the end of the sync', async () => {
     const { code, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
     expect(code).toBe(1)
-    expect(err).toMatch(
-      /^hookline: 2 partitions did not apply the sync completely .*, and sync the whole list again\n$/,
-    )
+    expect(err).toMatch(/^hookline: the sync is incomplete: in 2 partitions .*, and sync the whole list again; .*\n$/)
   })
 
   it.each<[string, boolean, number, string]>([
@@ -176,7 +174,7 @@ describe('audience sync', () => {
     expect(result.out.split('\n')[1]).toBe(line)
     if (code === 1)
       expect(result.err).toContain(
-        '1 change not delivered; the next sync sends undelivered changes again; to see them, run: hookline audience drift --name "First time shopper"',
+        '1 change not delivered; the next full sync sends undelivered changes again; to see them, run: hookline audience drift --name "First time shopper"',
       )
   })
 

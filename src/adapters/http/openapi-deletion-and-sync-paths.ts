@@ -1,0 +1,101 @@
+import { syncModes } from '../../core/audience/audience-watermark.ts'
+import { deletionPath, deletionsPath, syncsPath } from './api-paths-and-methods.ts'
+import { inPath, json, ofEveryRequest, response, schema, templateOf } from './openapi-responses-and-references.ts'
+
+const syncParameters = [
+  {
+    name: 'mode',
+    in: 'query',
+    description:
+      '`full`: the list has all members, and Hookline removes the users who are not in it. `partial`: Hookline changes only the users in the list; the value `false` (for a computed trait: `null`) removes a user.',
+    schema: { enum: syncModes, default: 'full' },
+  },
+  {
+    name: 'allowEmpty',
+    in: 'query',
+    description: '`true`: Hookline accepts an empty list in the mode `full`, and removes all members.',
+    schema: { enum: ['true', 'false'], default: 'false' },
+  },
+] as const
+
+const line = {
+  type: 'string',
+  description:
+    'One user in one of these forms: a JSON object with the keys `userId` and `value`, only the user id as a JSON string or number, or only the user id as plain text. A user without a value is added to the audience. A computed trait needs a value for each user. The list is CSV if its first line that is not blank has a column `userId`. The values are then in the column `value`, which the list of a computed trait must have. An empty value adds the user to an audience, or removes the computed trait from the user.',
+}
+
+/**
+ * The request body of a sync. Hookline ignores Content-Type, and detects the format from the
+ * content.
+ */
+const memberList = {
+  required: true,
+  description: 'One user per line, in UTF-8, plain or gzip; at most 32,768 bytes per line.',
+  content: { 'application/x-ndjson': { schema: line }, 'text/plain': { schema: line }, 'text/csv': { schema: line } },
+} as const
+
+const ofOperators = {
+  ...ofEveryRequest,
+  401: response('InvalidOperatorKey'),
+  403: response('Forbidden'),
+  404: response('NotFound'),
+  429: response('TooManyWrongKeys'),
+}
+
+export const deletionAndSyncPaths = {
+  [deletionsPath]: {
+    post: {
+      operationId: 'deleteUsers',
+      summary: 'Delete users, and send delete messages to destinations',
+      tags: ['operators'],
+      description:
+        'Hookline refuses every deletion with a 503 (code `unavailable`) while it cannot read the id or the sources of a destination, because this destination could miss its delete messages. `message` says what to correct.',
+      requestBody: { required: true, content: json(schema('DeletionRequest')) },
+      responses: {
+        ...ofOperators,
+        202: {
+          description:
+            'Kafka has stored the deletion (in all in-sync replicas). The destinations receive the delete messages later: see the status of the deletion.',
+          content: json(schema('DeletionAccepted')),
+        },
+        400: response('DeletionNotTaken'),
+        413: response('TooLarge'),
+      },
+    },
+  },
+  [templateOf(deletionPath)]: {
+    get: {
+      operationId: 'deletion',
+      summary: 'Show the status of a deletion for each source and destination',
+      tags: ['operators'],
+      description:
+        'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If the search reaches a limit after it found the deletion, the response has `partial: true`, and results of delete messages may be missing. If the search reaches a limit before it found the deletion, the response is a 503 with the code `unavailable`: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
+      parameters: [inPath('id')],
+      responses: {
+        ...ofOperators,
+        200: { description: 'The current status of the deletion.', content: json(schema('Deletion')) },
+      },
+    },
+  },
+  [templateOf(syncsPath)]: {
+    post: {
+      operationId: 'syncAudience',
+      summary: 'Upload the members of an audience, or the values of a computed trait',
+      description:
+        'The body may have any length. Hookline reads the body as fast as Kafka accepts the records. If the upload is interrupted or a line is invalid, Hookline applies the lines before that point, but does not remove the users who are missing from the list: send the whole list again.',
+      tags: ['operators'],
+      parameters: [inPath('name'), ...syncParameters],
+      requestBody: memberList,
+      responses: {
+        ...ofOperators,
+        202: {
+          description:
+            'Kafka has stored the whole list (in all in-sync replicas). The destinations receive the changes later.',
+          content: json(schema('SyncTaken')),
+        },
+        400: response('ListNotTaken'),
+        404: response('UnknownAudience'),
+      },
+    },
+  },
+}

@@ -1,0 +1,168 @@
+import { type AudienceWatermark, emptyWatermark } from './audience-watermark.ts'
+import type { InputEffect } from './input-effect.ts'
+import {
+  fromMembershipRecord,
+  fromWatermarkRecord,
+  parseMembershipKey,
+  type ReadRecord,
+  toMembershipRecord,
+  toWatermarkRecord,
+} from './membership-and-watermark-records.ts'
+import { Memberships } from './memberships.ts'
+
+/**
+ * The result of restoring a record:
+ * - `taken`: the record has the newest known state of its key.
+ * - `stale`: a later state is known. The caller must write the later state again, so that the last
+ *   record of the key has it.
+ * - `unreadable`: Hookline did not write the record.
+ */
+export type Restored = 'taken' | 'stale' | 'unreadable'
+
+type About = NonNullable<ReturnType<typeof parseMembershipKey>>
+
+/**
+ * The memberships and watermarks in a partition's records. Of the records with one key, the one
+ * with the highest input offset is valid, because a previous owner may append old states late.
+ */
+export class PartitionRecords {
+  readonly members = new Memberships()
+  readonly #watermarks = new Map<string, AudienceWatermark>()
+  /**
+   * The input offset of each key whose newest known record is a tombstone. Empty after the restore.
+   */
+  readonly #removed = new Map<string, number>()
+  /** For each key whose last record so far is stale: the input offset of the valid state. */
+  readonly #stale = new Map<string, number>()
+  readonly #inputEnd: number
+  #isRestored = false
+
+  /**
+   * @param inputEnd end offset of the input partition. A record with an input offset at or beyond
+   *   `inputEnd` comes from a deleted input topic, and counts as oldest.
+   */
+  constructor(inputEnd: number) {
+    this.#inputEnd = inputEnd
+  }
+
+  watermarkOf(audience: string): AudienceWatermark {
+    return this.#watermarks.get(audience) ?? emptyWatermark
+  }
+
+  setWatermark(audience: string, watermark: AudienceWatermark): void {
+    this.#watermarks.set(audience, watermark)
+  }
+
+  /**
+   * Applies one record. The caller must pass all records, in log order, before it processes the
+   * first input.
+   */
+  restore(record: ReadRecord): Restored {
+    const about = aboutOf(record)
+    if (about === undefined) return 'unreadable'
+    const known = this.#positionOf(record.key, about)
+    const position = this.#placed(record.position)
+    if (known !== undefined && position !== undefined && position < known) {
+      this.#stale.set(record.key, known)
+      return 'stale'
+    }
+    this.#stale.delete(record.key)
+    this.#put(about, record, position ?? known ?? -1)
+    return 'taken'
+  }
+
+  /**
+   * Ends the restore. Returns an entry for each key whose last record is stale. The caller must
+   * pass each entry to `replacementOf`, and write the result to Kafka.
+   */
+  restored(): readonly ReadRecord[] {
+    const stale = [...this.#stale].map(([key, position]) => ({ key, value: undefined, position }))
+    this.#isRestored = true
+    this.#removed.clear()
+    this.#stale.clear()
+    return stale
+  }
+
+  /**
+   * Handles a record that appears after the restore: another process wrote it, or Kafka did not
+   * acknowledge the write of this process. No input of the record's user may be in progress.
+   */
+  applyLateRecord(record: ReadRecord, isDone: (position: number) => boolean): Restored {
+    const about = aboutOf(record)
+    if (about === undefined) return 'unreadable'
+    if (!isDone(record.position ?? -1)) {
+      const result = this.restore(record)
+      this.#stale.clear()
+      return result
+    }
+    return isSame(record.value, this.#recordOf(about)) ? 'taken' : 'stale'
+  }
+
+  /**
+   * Returns the effect that writes the valid state of a key again, because the last record of the
+   * key is `stale`. Returns `undefined` if Hookline did not write the key.
+   */
+  replacementOf({ key, position = -1 }: ReadRecord): InputEffect | undefined {
+    const about = parseMembershipKey(key)
+    if (about === undefined) return undefined
+    if (!('userId' in about)) {
+      const watermark = this.watermarkOf(about.audience)
+      const raised = { ...watermark, position: Math.max(watermark.position, position) }
+      this.setWatermark(about.audience, raised)
+      return { kind: 'watermark', audience: about.audience, watermark: raised }
+    }
+    const held = this.members.get(about)
+    const raised = Math.max(held?.position ?? -1, position)
+    const state = held && { ...held, position: raised }
+    if (state !== undefined) this.members.put(about, state)
+    return { kind: 'membership', key: about, identify: undefined, state, position: raised }
+  }
+
+  #placed(position: number | undefined): number | undefined {
+    return position === undefined || this.#isRestored || position < this.#inputEnd ? position : -1
+  }
+
+  #positionOf(key: string, about: About): number | undefined {
+    if (!('userId' in about)) return this.#watermarks.get(about.audience)?.position
+    return this.members.positionOf(about) ?? this.#removed.get(key)
+  }
+
+  #recordOf(about: About): ReadRecord['value'] {
+    if (!('userId' in about)) return toWatermarkRecord(this.watermarkOf(about.audience))
+    const held = this.members.get(about)
+    return held && toMembershipRecord(held)
+  }
+
+  #put(about: About, { key, value }: ReadRecord, position: number): void {
+    if (!('userId' in about)) {
+      const watermark = value && fromWatermarkRecord(value)
+      return this.setWatermark(about.audience, watermark === undefined ? emptyWatermark : { ...watermark, position })
+    }
+    const state = value && fromMembershipRecord(value)
+    this.members.put(about, state && { ...state, position })
+    if (state !== undefined) this.#removed.delete(key)
+    else if (!this.#isRestored) this.#removed.set(key, position)
+  }
+}
+
+/**
+ * Returns the parsed key of a record; `undefined` when Hookline did not write the record: the key
+ * is malformed, or does not fit the value.
+ */
+function aboutOf({ key, value }: ReadRecord): About | undefined {
+  const about = parseMembershipKey(key)
+  if (about === undefined || value === undefined) return about
+  return ('userId' in about ? value.membership : value.mark) === null ? undefined : about
+}
+
+const isSame = (a: ReadRecord['value'], b: ReadRecord['value']): boolean =>
+  JSON.stringify(plain(a)) === JSON.stringify(plain(b))
+
+/**
+ * Returns the record with its fields in a fixed order, so that equal records have equal JSON texts.
+ */
+const plain = (value: ReadRecord['value']): unknown => {
+  if (value === undefined) return null
+  const state = fromMembershipRecord(value)
+  return state === undefined ? fromWatermarkRecord(value) : toMembershipRecord(state)
+}

@@ -1,0 +1,25 @@
+import type { Event } from '../message/event.ts'
+import { isoOf } from '../message/timestamp.ts'
+
+/** The JSON document of an event that `hookline dead-letters --json` and the operator API show. */
+export function eventViewOf(event: Event): object {
+  const { message, receivedAt } = event
+  const parts = (['properties', 'traits', 'context', 'integrations'] as const).map(name => [
+    name,
+    parsed(message[name]),
+  ])
+  return {
+    ...event,
+    receivedAt: isoOf(receivedAt),
+    message: { ...message, timestamp: isoOf(message.timestamp), ...Object.fromEntries(parts) },
+  }
+}
+
+/** Parses JSON. Invalid JSON, which another producer may write, is returned as text. */
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return text
+  }
+}

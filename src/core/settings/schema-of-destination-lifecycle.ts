@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { duration, oneOf } from './value-types.ts'
+
+/** The key `lifecycle` of a destination: effects of a pause and of failing endpoints. */
+export const lifecycle = z.strictObject({
+  disableAfter: duration
+    .optional()
+    .describe(
+      'Hookline disables the destination when all its attempts have failed for this time, for example `72h`, and at least 20 attempts have failed. Attempts that fail with `http_429`, `auth`, `proxy`, `internal` or `blocked_address` do not count. The time begins with the first failure after the last success, pause or change of a URL. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
+    ),
+  onGone: oneOf(['notify', 'disable'])
+    .default('notify')
+    .describe(
+      '`disable`: Hookline disables the destination when all its webhooks have responded with 410 Gone, and none has accepted an event afterwards. Requires `operator.encryptionKeyFile`. `notify`: Hookline only reports the responses with 410 in the log, in a metric and, with `notices`, in a notice.',
+    ),
+  pauseKeepsWindow: z
+    .boolean()
+    .default(false)
+    .describe(
+      '`true`: paused time does not count towards the retry window of a delivery, up to 48h in total. Paused time is the time for which the delivery waits because its destination is paused.',
+    ),
+})

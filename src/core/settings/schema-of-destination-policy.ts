@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { duration, oneOf } from './value-types.ts'
+
+/**
+ * The key `policy` of a destination. It overrides `delivery` and `payload`. Changes of a policy
+ * apply without a restart.
+ */
+export const policy = z.strictObject({
+  timeout: duration
+    .optional()
+    .describe('Timeout of one request, at most `delivery.timeout`. Absent: the value of `delivery.timeout`.'),
+  schedule: z
+    .array(duration)
+    .optional()
+    .describe(
+      'Waits before the second, third and further attempts. Each wait must be at least 10s. If `delivery.schedule` has a wait that is shorter than 10s, the shortest wait of `delivery.schedule` is the minimum instead. Absent: the value of `delivery.schedule`.',
+    ),
+  window: duration
+    .optional()
+    .describe(
+      'Retry window, at most `delivery.window`. A change applies only to events that Hookline first reads after the change. Absent: the value of `delivery.window`.',
+    ),
+  ordering: oneOf(['key', 'none'])
+    .optional()
+    .describe(
+      '`key`: Hookline makes the first attempts for one user in the order of the events in Kafka. `none`: in any order. Absent: the value of `delivery.ordering`.',
+    ),
+  ratePerSecond: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe(
+      'Maximum number of attempts per second that all processes together make at the destination. Hookline spreads the attempts evenly over the second. Each webhook gets one request per attempt. Absent: no limit.',
+    ),
+  maxConcurrency: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe(
+      'Maximum number of concurrent requests that all processes together send to each webhook of the destination. Each process gets a part of this limit, in proportion to its partitions of the events topic. If the limit is less than `topics.partitions`, some processes may send no requests to the destination. These processes defer deliveries to the destination by at least 10s, and other processes make the attempts. Absent: only the limits of `delivery` apply.',
+    ),
+  standardWebhooks: z
+    .boolean()
+    .optional()
+    .describe(
+      '`true`: requests also have the Standard Webhooks headers. Requires a shared secret, or `signing: ed25519`. Absent: the value of `payload.standardWebhooks`.',
+    ),
+  signing: oneOf(['hmac', 'ed25519'])
+    .optional()
+    .describe(
+      'How Hookline makes the signatures in the Standard Webhooks headers. `hmac`: with each shared secret. `ed25519`: with each private key of `signingKey`, and also with each shared secret, if the destination has one. Absent: `hmac`.',
+    ),
+})
