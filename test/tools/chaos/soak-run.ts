@@ -3,9 +3,9 @@ import { type Injected, judge } from './delivery-verdict.ts'
 import { type Load, startLoad } from './event-load.ts'
 import type { Member } from './fleet.ts'
 import { type ProbesSeen, startKubelet } from './kubelet.ts'
+import { targetOf } from './message-ledger.ts'
 import { stepsBack } from './offset-commits.ts'
 import { deadLetters, placesOf, retriesOf, uncommitted } from './records-after-run.ts'
-import { allPartitions, onPartitions } from './recovery-condition.ts'
 import { judgeFlatness, type Sample } from './resource-growth-verdict.ts'
 import type { SoakScenario } from './scenario.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './scenario-run.ts'
@@ -97,7 +97,7 @@ async function underLoad(
   const loadText = `${minutes} minutes at ${perSecond} events a second, which is ${soak.share * 100} % of ${capacity}`
   say(loadText)
   const load = loadFrom(world, bursts.length * numbersEach, perSecond)
-  const spike = await loadSpike(world, soak.spike, perSecond)
+  const spike = await loadSpike(world, soak.spike, perSecond, ids)
   const drained = spike.recoveredAt === undefined ? 'never' : `after ${seconds(spike.recoveredAt - spike.from)} s`
   const spikeText = `${soak.spike.times} times this load for ${seconds(spike.from - spike.at)} s. The backlog was delivered ${drained}`
   say(spikeText)
@@ -114,38 +114,53 @@ function loadFrom({ cluster, installation, ledger }: World, first: number, perSe
   return startLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger, first })
 }
 
+/** Part of the deliveries after which the capacity is calculated. The others wait for retries. */
+const measuredPart = 0.9
+
 /** Measures the events per second that the processes deliver to all destinations under overload. */
 async function capacityOf(world: World, destinations: readonly string[]): Promise<number> {
   const { ledger, patience } = world
   let perSecond = 0
   for (const [index, count] of bursts.entries()) {
-    const [at, already] = [performance.now(), ledger.sent.size]
+    const [at, already, delivered] = [performance.now(), ledger.sent.size, ledger.deliveries.length]
     const load = loadFrom(world, index * numbersEach, unlimitedPerSecond)
     while (ledger.sent.size < already + count) await delay(10)
     await load.stop()
-    await ledger.settled(destinations, giveUpMs * patience)
-    perSecond = Math.round(((ledger.sent.size - already) * 1_000) / (performance.now() - at))
+    const measured = (ledger.sent.size - already) * measuredPart
+    const settled = ledger.settled(destinations, giveUpMs * patience).then(() => true)
+    while (ledger.deliveries.length < delivered + measured * destinations.length)
+      if (await Promise.race([settled, delay(10)])) break
+    perSecond = Math.round((measured * 1_000) / (performance.now() - at))
+    await settled
   }
   return perSecond
 }
 
 /**
- * Multiplies the load. The recovery ends when every partition delivers an event that was written
- * after the spike.
+ * Multiplies the load. The recovery ends when all destinations have got all events that were
+ * written during the spike.
  */
-async function loadSpike(world: World, spike: SoakScenario['soak']['spike'], perSecond: number): Promise<Injected> {
+async function loadSpike(
+  world: World,
+  spike: SoakScenario['soak']['spike'],
+  perSecond: number,
+  destinations: readonly string[],
+): Promise<Injected> {
   const { ledger, patience } = world
   await delay(settleInMs)
   const at = performance.now()
   const load = loadFrom(world, (bursts.length + 1) * numbersEach, (spike.times - 1) * perSecond)
   await delay(spike.seconds * 1_000)
   await load.stop()
-  const recovery = onPartitions(allPartitions, performance.now())
-  const recoveredAt = await ledger.seen(recovery.keys, { ...recovery, patienceMs: 2 * giveUpMs * patience })
+  const from = performance.now()
+  const backlog = [...ledger.sent.values()].filter(sent => sent.at >= at && sent.acknowledgedAt !== undefined)
+  const targets = backlog.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
+  const patienceMs = 2 * giveUpMs * patience
+  const recoveredAt = await ledger.seen(new Set(targets), { from: at, keyOf: targetOf, patienceMs })
   return {
     what: `${spike.times} times the load for ${spike.seconds} s`,
     at,
-    from: recovery.from,
+    from,
     recoveredAt,
     victims: [],
   }
