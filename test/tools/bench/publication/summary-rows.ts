@@ -18,7 +18,7 @@ export const summaryRows: readonly Headline[] = [
   },
   {
     title:
-      'deliveries per CPU second with undici, relative to Benthos 4.60 with 8,192 idle connections per host; responses after 0 / 20 / 200 ms',
+      'deliveries per CPU second with undici, relative to Benthos 4.60 with 16,384 idle connections per host; responses after 0 / 20 / 200 ms',
     row: 'peers',
     what: 'deliveries per CPU second, relative to benthos-tuned',
     of: /^hookline undici,/,
@@ -84,6 +84,11 @@ export const summaryRows: readonly Headline[] = [
     row: 'live',
     what: 'p99',
     of: /^hookline /,
+  },
+  {
+    title: 'HTTPS: p99 latency of live traffic, relative to plain HTTP; got / undici',
+    row: 'https-latency',
+    what: 'p99, relative to plain HTTP',
   },
   {
     title:
