@@ -6,7 +6,7 @@ type DatedRow = Pick<PublishedRow, 'name' | 'faults' | 'sent' | 'lost' | 'recove
  * A scenario in which Kafka deletes unread records. Its losses are expected, so they do not count.
  */
 const retention = 'retention'
-const exception = 'without the scenario in which Kafka deletes unread records'
+const exception = 'not counting the scenario in which Kafka deletes records before Hookline reads them'
 const killScenarios = ['killed', 'killed-50', 'collector-killed']
 const page = '[reliability](docs/reliability/README.md)'
 const notMeasured = 'not measured yet'

@@ -1,4 +1,4 @@
-import { partitionFor } from '../../../src/core/message/event.ts'
+import { partitionFor } from '../../../src/core/message/partition-for-key.ts'
 import { packedRecords } from './compressed-records-fault.ts'
 import type { Injected } from './delivery-verdict.ts'
 import { userIdOf } from './event-load.ts'
