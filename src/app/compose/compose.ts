@@ -9,10 +9,16 @@ import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { createClockWatch } from '../../services/clock-watch.ts'
 import { Lifecycle } from '../lifecycle.ts'
+import {
+  refreshServices,
+  showBuild,
+  showChecks,
+  showConfiguration,
+  showObjects,
+} from './configuration-and-health-gauges.ts'
 import { countLogLines } from './count-log-lines.ts'
 import { holdLiveSettings } from './live-settings.ts'
 import { createMergedSettings } from './merged-settings.ts'
-import { refreshServices, showBuild, showChecks, showConfiguration, showObjects } from './process-gauges.ts'
 import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
 import { startServer } from './start-http-server.ts'
 import { startStatusWriter } from './start-live-status.ts'

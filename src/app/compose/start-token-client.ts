@@ -1,5 +1,5 @@
 import { createTokenClient } from '../../adapters/webhook/token-client.ts'
-import { tokenLimits } from '../../core/oauth2/token-limits.ts'
+import { tokenLimits } from '../../core/oauth2/token-timing-constants.ts'
 import type { TokenClient } from '../../core/webhook-ports.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 

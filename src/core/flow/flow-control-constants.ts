@@ -7,7 +7,8 @@ const mebibyte = 1024 * kibibyte
  * The constants of flow control: they decide which records and deliveries wait, and how long. They
  * are not configurable. Configurable limits are applied in concurrency-limiter.ts
  * (`delivery.maxInFlight`, `perWebhook` and `perHost`) and decide.ts (`schedule`). Constants for
- * access tokens are in token-limits.ts. A record passes the groups of the table from top to bottom.
+ * access tokens are in token-timing-constants.ts. A record passes the groups of the table from top
+ * to bottom.
  *
  * | group          | decides                                  | used mainly in                       |
  * | -------------- | ---------------------------------------- | ------------------------------------ |

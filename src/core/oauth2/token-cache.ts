@@ -1,8 +1,8 @@
 import { parseRetryAfter } from '../network/retry-after.ts'
 import type { Secret } from '../secret.ts'
 import type { EpochMs } from '../time.ts'
-import { tokenLimits } from './token-limits.ts'
 import type { TokenFailure, TokenResult } from './token-response.ts'
+import { tokenLimits } from './token-timing-constants.ts'
 
 const { renewPart, maxRenewMs, unusedPart, maxUnusedMs, backoffMs, maxBackoffMs, maxRetryAfterMs } = tokenLimits
 const { minReplaceIntervalIfFinalMs, minReplaceIntervalMs, acceptedForMs, deferRefusedForMs } = tokenLimits

@@ -4,7 +4,7 @@ import { Secret } from '../secret.ts'
 import { isBearerToken } from '../settings/sendable-keys-and-tokens.ts'
 import { type DurationMs, durationMs } from '../time.ts'
 import type { TokenAnswer } from '../webhook-ports.ts'
-import { tokenLimits } from './token-limits.ts'
+import { tokenLimits } from './token-timing-constants.ts'
 
 const { defaultLifetimeMs, minLifetimeMs, maxLifetimeMs } = tokenLimits
 

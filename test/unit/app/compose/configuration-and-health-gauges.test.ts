@@ -6,7 +6,7 @@ import {
   showChecks,
   showConfiguration,
   showObjects,
-} from '../../../../src/app/compose/process-gauges.ts'
+} from '../../../../src/app/compose/configuration-and-health-gauges.ts'
 import { mergeObjects } from '../../../../src/core/config-objects/merge-objects.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
