@@ -283,9 +283,8 @@ export class AttemptStarter {
     const trace = tracer && traceAttempt(tracer, delivery)
     observeDelay(this.#deps.metrics, delivery, now, trace && sampledTraceIdOf(trace.context))
     const webhooksWithoutPermit = webhooks.length - called.webhooks.length
-    const permits = { webhooksWithoutPermit, isHeldUpByWebhook }
-    const begun = { ...called, ...permits, delivery, preparedWebhooks, requestBuilder, policy, authorized }
-    makeAttempt({ ...begun, watchedUrlHashes, at: now, startedAt, isProbe, trace }, this.#onAttemptEnd)
+    const begun = { ...called, webhooksWithoutPermit, delivery, preparedWebhooks, watchedUrlHashes, policy, authorized }
+    makeAttempt({ ...begun, isHeldUpByWebhook, requestBuilder, at: now, startedAt, isProbe, trace }, this.#onAttemptEnd)
   }
 
   #attempted(begun: StartedAttempt, attempt: Attempt): void {
