@@ -52,6 +52,8 @@ export interface Injected {
   readonly recoveredAt: number | undefined
   /** Names of the processes that were killed or frozen. */
   readonly victims: readonly string[]
+  /** When they were killed or frozen, if this is not `at`. */
+  readonly victimsAt?: number | undefined
   /** When the fault ended. A frozen process continues from this time. */
   readonly healedAt?: number | undefined
 }

@@ -113,10 +113,13 @@ function repeatedTargets(deliveries: readonly Delivery[]): ReadonlySet<string> {
 
 /**
  * Whether a victim of the fault made this delivery, and the message was sent before the fault. The
- * signal may reach the victim up to `signalMs` after `at`.
+ * signal may reach the victim up to `signalMs` late.
  */
-const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
-  victims.includes(process) && sent.at <= at + signalMs * patience
+const isOfVictim = (
+  { victims, at, victimsAt = at }: Injected,
+  { process, sent }: Delivery,
+  patience: number,
+): boolean => victims.includes(process) && sent.at <= victimsAt + signalMs * patience
 
 /**
  * Whether a victim had no time to commit the delivery. A busy endpoint may read the request late,
@@ -124,15 +127,17 @@ const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, pati
  */
 const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
-  delivery.at >= hit.at - uncommittedMs * patience &&
+  delivery.at >= (hit.victimsAt ?? hit.at) - uncommittedMs * patience &&
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
 /**
  * Whether a record was written to a retry topic just before a fault, so that its writer may not
  * have committed the original record.
  */
-const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
-  victims.some(mayWriteRetries) && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
+const isWrittenUncommitted = ({ victims, at, victimsAt = at }: Injected, written: number, patience: number): boolean =>
+  victims.some(mayWriteRetries) &&
+  written >= victimsAt - uncommittedMs * patience &&
+  written <= victimsAt + signalMs * patience
 
 /** Names of collectors begin with `c`, and names of operator processes with `o`. */
 const mayWriteRetries = (name: string): boolean => !/^[co]\d+$/.test(name)

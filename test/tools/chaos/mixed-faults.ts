@@ -54,7 +54,7 @@ export function pairOfFaults(destinations: readonly { readonly id: string; reado
       const [one, other] = [chance.pick(first), chance.pick(second)]
       const apart = chance.between(0, apartMs)
       const hits = await Promise.all([one.inject(world), delay(apart).then(() => other.inject(world))])
-      return both([one.name, other.name], hits, ids)
+      return pairOfHits([one.name, other.name], hits, ids)
     },
   }
 }
@@ -63,7 +63,7 @@ export function pairOfFaults(destinations: readonly { readonly id: string; reado
  * The recovery ends when each destination has got, from each partition, a message that was sent
  * after both faults.
  */
-function both(names: readonly string[], hits: readonly Hit[], destinations: readonly string[]): Hit {
+export function pairOfHits(names: readonly string[], hits: readonly Hit[], destinations: readonly string[]): Hit {
   const from = Math.max(...hits.map(({ recovery }) => recovery.from))
   const keys = allPartitions.flatMap(partition => destinations.map(destination => `${partition} ${destination}`))
   const keyOf = ({ sent, destination }: Delivery): string | undefined =>
@@ -73,6 +73,7 @@ function both(names: readonly string[], hits: readonly Hit[], destinations: read
     at: Math.min(...hits.map(({ at }) => at)),
     recovery: { keys: new Set(keys), from, keyOf },
     victims: hits.flatMap(({ victims = [] }) => victims),
+    victimsAt: hits.find(({ victims = [] }) => victims.length > 0)?.at,
     problems: hits.flatMap(({ problems = [] }) => problems),
     async heal() {
       const found: string[] = []

@@ -97,7 +97,10 @@ export function judgeOrder(evidence: OrderEvidence): OrderFindings {
  */
 function requestsByTarget({ calls, injected, patience }: OrderEvidence) {
   const isInterrupted = ({ process, at, endedAt = Number.POSITIVE_INFINITY }: Call): boolean =>
-    injected.some(hit => hit.victims.includes(process) && at <= hit.at + signalMs * patience && endedAt > hit.at)
+    injected.some(
+      ({ victims, at: faultAt, victimsAt = faultAt }) =>
+        victims.includes(process) && at <= victimsAt + signalMs * patience && endedAt > victimsAt,
+    )
   const firsts = new Map<string, Call>()
   const counts = new Map<string, number>()
   for (const call of calls) {

@@ -193,9 +193,9 @@ async function warmedUp({ ledger, patience, fleet, collectors }: World): Promise
 
 async function suffer(world: World, fault: Fault, problems: string[]): Promise<Injected> {
   const { ledger, patience } = world
-  const { what, at, recovery, victims = [], heal, problems: own = [] }: Hit = await fault.inject(world)
+  const { what, at, recovery, victims = [], victimsAt, heal, problems: own = [] }: Hit = await fault.inject(world)
   const recoveredAt = await ledger.seen(recovery.keys, { ...recovery, patienceMs: giveUpMs * patience })
   const healedAt = heal && performance.now()
   problems.push(...own, ...((await heal?.()) ?? []))
-  return { what: `${fault.name} ${what}`, at, from: recovery.from, recoveredAt, victims, healedAt }
+  return { what: `${fault.name} ${what}`, at, from: recovery.from, recoveredAt, victims, victimsAt, healedAt }
 }

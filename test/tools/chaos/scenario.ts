@@ -179,6 +179,8 @@ export interface Hit {
   readonly recovery: AwaitedDeliveries & { readonly keys: ReadonlySet<string> }
   /** Names of the processes that were killed or frozen. */
   readonly victims?: readonly string[]
+  /** When they were killed or frozen, if this is not `at`. */
+  readonly victimsAt?: number | undefined
   /** Reverts the fault. Resolves with the problems that occurred. */
   heal?(): Promise<readonly string[]>
   readonly problems?: readonly string[]

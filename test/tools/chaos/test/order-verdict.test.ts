@@ -80,6 +80,15 @@ it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly str
     [],
   ],
   [
+    'judges the repeat when the process was frozen later than the other fault of a pair began',
+    {
+      calls: [inProgress, { ...second, process: 'p2', id: 'm-1' }, { ...third, process: 'p2', id: 'm-2' }],
+      injected: [{ ...frozen.injected[0]!, at: -400, victimsAt: 150 }],
+    },
+    1,
+    [],
+  ],
+  [
     'fails when the new owner sends the later message before this repeat',
     { calls: [inProgress, { ...second, process: 'p2' }, { ...third, process: 'p2', id: 'm-1' }], ...frozen },
     1,
