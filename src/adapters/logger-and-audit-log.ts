@@ -59,7 +59,7 @@ function createPino(level: LogLevel): pino.Logger {
     createStderrLines(lost =>
       log.error(
         lost,
-        'some log lines of this process are lost, because it could not write them to stderr (see "error"): check the disk, or the program that receives the log; "count" is the number of lost lines, which belong between the two log lines directly before this one',
+        'this process lost some log lines (their number: see "count"), because it could not write them to stderr (see "error"): check the disk, or the program that receives the log; the lines are missing before the previous line of the log',
       ),
     ),
   )

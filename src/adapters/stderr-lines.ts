@@ -19,7 +19,7 @@ export interface LostLines {
 }
 
 /**
- * Writes each log line to stderr synchronously. Never throws: a full disk loses lines.
+ * Writes each log line to stderr synchronously. Never throws: if the disk is full, lines are lost.
  * @param onLost called when a write succeeds after lost lines; it may itself write a line
  */
 export function createStderrLines(onLost: (lost: LostLines) => void): { write(line: string): void } {

@@ -113,7 +113,7 @@ async function created(kind: JobKind, body: object, context: Context): Promise<S
   } catch (error) {
     if (!isTemporary(error) || error.code === 'unreachable') throw error
     io.stderr.write(
-      `hookline: the operator service did not confirm that the ${kind} was created (${error.code}); the command repeats the request for up to ${retryFor / 1_000} s, which creates no second ${kind}\n`,
+      `hookline: the operator service did not confirm that the ${kind} was created (${error.code}); the command repeats the request for up to ${retryFor / 1_000} s; this does not create a second ${kind}\n`,
     )
   }
   try {

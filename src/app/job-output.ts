@@ -32,5 +32,5 @@ function totalsOf({ kind, state, dryRun = false, progress, counts }: ShownJob): 
       : `${replayed} replayed, ${refused} not replayed`
     return `${countWithNoun(seen, 'dead letter')} read; of those that match the filters, ${results}; state: ${state}`
   }
-  return `${countWithNoun(read, 'event')} read, ${sent} ${dryRun ? 'would be resent' : 'resent'}, ${skipped} skipped (for example events for other destinations, of types or users that were not selected, or of deleted users)${tooLargeText(tooLarge)}; state: ${state}`
+  return `${countWithNoun(read, 'event')} read, ${sent} ${dryRun ? 'would be resent' : 'resent'}, ${skipped} skipped (for example events for other destinations, events of other types or users, and events of deleted users)${tooLargeText(tooLarge)}; state: ${state}`
 }

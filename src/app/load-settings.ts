@@ -49,7 +49,7 @@ export async function readSettings(
   return settings
 }
 
-/** As `readSettings`, but also returns the files read, and returns the problems unprinted. */
+/** As `readSettings`, but returns the problems without printing them, and also the files read. */
 export async function readConfiguration(
   options: { readonly config?: string },
   io: CommandIo,

@@ -44,7 +44,7 @@ export async function loadMergedSettings(
 
 /**
  * Adds the objects of the config topic to the settings of the file. Writes to stderr the problems
- * of objects, and the source ids in the file that no source has.
+ * of objects, and the ids of unknown sources in the file.
  * @throws CommandFailed, KafkaError
  */
 export async function mergeConfigTopic(

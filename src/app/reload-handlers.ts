@@ -53,6 +53,6 @@ export function reloadHandlers(
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },
-    'some files of destinationsFrom are invalid or missing (see "problems"): correct the files before you restart this process: it still uses the last valid version of an invalid file, but only until a restart; if it has read no valid version, or the file was removed, the destination is paused or misses messages; see the runbook HooklineDestinationsExcluded',
+    'some files of destinationsFrom are invalid or missing (see "problems"), so their destinations may be paused or miss messages: correct the files before you restart this process; see the runbook HooklineDestinationsExcluded',
   )
 }

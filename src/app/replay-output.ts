@@ -92,5 +92,5 @@ const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> =
   unreadable: () =>
     'the headers are invalid, or the event cannot be decoded; to see these dead letters, run: hookline dead-letters --json',
   too_large: () =>
-    'their copies are larger than `max.message.bytes` of the topic to which the replay writes them; to see this topic, run the command with --dry-run; raise `max.message.bytes` of the topic, for example to 2097152, then run the replay again',
+    'they are larger than `max.message.bytes` of their target topic (--dry-run shows this topic); raise `max.message.bytes` of the topic, for example to 2097152, then run the replay again',
 }

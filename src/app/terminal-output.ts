@@ -30,7 +30,7 @@ export interface ProgressBar {
   stop(): void
 }
 
-/** Values for the placeholders of the format text that cli-progress does not know. */
+/** Values for the custom placeholders of the format text (not built into cli-progress). */
 type Fields = Readonly<Record<string, string | number>>
 
 /**

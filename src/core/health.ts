@@ -38,7 +38,7 @@ export interface DispatcherVitals extends ConsumerVitals {
   /**
    * Milliseconds since the dispatcher began to process the oldest record in progress; 0 for none.
    */
-  readonly oldestOpenMs: number
+  readonly oldestInProgressMs: number
   /** Milliseconds since the last request to a webhook ended; `Infinity` before the first one. */
   readonly sinceLastRequestEndMs: number
   readonly isSchemaMissing: boolean
@@ -64,21 +64,21 @@ const silenceLimitMs = 60_000
 const stallLimitMs = 15 * 60_000
 
 export function dispatcherHealth(vitals: DispatcherVitals): Health {
-  const { oldestOpenMs, sinceLastRequestEndMs, unwritableTopics, suppressionList } = vitals
+  const { oldestInProgressMs, sinceLastRequestEndMs, unwritableTopics, suppressionList } = vitals
   const isWritable = unwritableTopics.length === 0
-  const stalledMs = Math.min(oldestOpenMs, sinceLastRequestEndMs)
+  const stalledMs = Math.min(oldestInProgressMs, sinceLastRequestEndMs)
   const awaited = awaitedBy(vitals)
   const state =
     awaited.length > 0
       ? `the process waits for ${awaited.join(', ')}`
-      : `in the last ${secondsOf(stalledMs)} of this time, no webhook request ended (limit: ${secondsOf(stallLimitMs)})`
+      : `no webhook request ended in the last ${secondsOf(stalledMs)} (limit: ${secondsOf(stallLimitMs)})`
   return {
     live: [
       activityCheck('consumers', vitals),
       {
         name: 'progress',
         ok: stalledMs < stallLimitMs || awaited.length > 0,
-        detail: `the oldest record has been in progress for ${secondsOf(oldestOpenMs)}; ${state}`,
+        detail: `the oldest record has been in progress for ${secondsOf(oldestInProgressMs)}; ${state}`,
       },
     ],
     ready: [
@@ -101,15 +101,15 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
 
 function suppressionDetail({ isCurrent, ageMs }: DispatcherVitals['suppressionList']): string {
   if (isCurrent) return 'the suppression list (deleted users) is current'
-  const state = Number.isFinite(ageMs) ? `was last current ${Math.round(ageMs)} ms ago` : 'has not been read yet'
+  const state = Number.isFinite(ageMs) ? `is ${Math.round(ageMs)} ms out of date` : 'has not been read yet'
   return `the suppression list (deleted users) ${state}; no delivery attempt starts until this process has read all deletions`
 }
 
 const secondsOf = (ms: number): string => `${Math.round(ms / 1_000)} s`
 
 /**
- * Returns what the records in progress wait for outside of this process. While they wait for it, a
- * restart does not help.
+ * Returns the causes outside of this process for which records in progress wait. A restart does not
+ * end this wait.
  */
 const awaitedBy = ({
   holdsLease,

@@ -106,7 +106,7 @@ export interface LogConsumerHandlers {
    */
   onRevoking(partitions: readonly TopicPartition[], deadline: number): Promise<void>
   /** Called each time the member gets the session lease (`holdsLease`), also the first time. */
-  onLeaseRegained(): void
+  onLeaseAcquired(): void
   /** Returns the positions to commit. Called by a timer, before a rejoin, and by `stop`. */
   positions(): readonly Position[]
 }
@@ -153,8 +153,8 @@ export interface OutgoingRecord {
   readonly maySend?: () => boolean
 }
 
-/** `offset` and `appended` (the broker's append time) are set if the broker reports them. */
-export type OnAck = (error: Error | undefined, offset?: number, appended?: EpochMs) => void
+/** `offset` and `appendedAt` (the broker's append time) are set if the broker reports them. */
+export type OnAck = (error: Error | undefined, offset?: number, appendedAt?: EpochMs) => void
 
 export interface LogProducer {
   /**

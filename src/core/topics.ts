@@ -108,7 +108,7 @@ const compactionLag = durationMs(6 * 3_600_000)
 /**
  * How long compaction keeps a replaced record. If two records have the same version, processes
  * apply the first, but compaction keeps the last. Within this time, a process writes the first
- * again (`objects-from-topic.ts`). The operator API also shows the changes of these 7 days.
+ * record again (`objects-from-topic.ts`). The operator API also shows the changes of these 7 days.
  */
 const configCompactionLag = durationMs(7 * day)
 
@@ -133,8 +133,8 @@ const jobsCompactionLag = durationMs(10 * 60_000)
 const smallSegments = { cleanup: 'compact,delete', segmentBytes: 50 * 1024 * 1024 } as const
 
 /**
- * The limit of retry topics and the dead-letter topic. It is twice Kafka's default, because
- * Hookline adds headers to the event.
+ * Maximum bytes of a Kafka batch in retry topics and the dead-letter topic. The value is twice
+ * Kafka's default, because Hookline adds headers to the event.
  */
 const maxRecordBytes = 2 * 1024 * 1024
 

@@ -10,11 +10,16 @@ export interface WebhookCall {
   readonly headers: Readonly<Record<string, string>>
   /** All requests for one Kafka record share this Buffer. */
   readonly body: Buffer
-  /** Absent: the time limit of the transport. */
+  /** Time limit of the request. If absent, the transport uses its own limit. */
   readonly timeoutMs?: DurationMs | undefined
-  /** `undefined`: no client certificate, and the CAs of the network settings. */
+  /**
+   * If `undefined`, the request has no client certificate, and trusts the CAs of the network
+   * settings.
+   */
   readonly tlsIdentity?: TlsIdentity | undefined
-  /** Maximum bytes of the response's body that the result keeps. Absent: none. */
+  /**
+   * Maximum bytes of the response's body that the result keeps. If absent, the result keeps none.
+   */
   readonly keepBodyBytes?: number | undefined
   /**
    * Called when the connection is open (with TLS: after the handshake), and again each time the

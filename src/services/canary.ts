@@ -25,7 +25,7 @@ interface Deps {
 
 /**
  * Sends canary messages to one destination. Each message has a new anonymous id as its record key,
- * so that all partitions get some.
+ * so that all partitions get messages.
  */
 export function createCanary(deps: Deps): PeriodicTask {
   const { canary, sendsMessages, clock } = deps
@@ -60,7 +60,7 @@ function send({ codec, producer, topics, clock, metrics, logger }: Deps, { desti
     metrics.canaryLost.inc({ reason: 'not_stored' })
     logger.warn(
       { topic: topics.events, destination, error: error.message },
-      'Kafka did not store a canary message (see "error"); canary messages check the path to an endpoint, and hookline writes the next one after the time in canary.every; the metric hookline_canary_lost_total counts the lost canary messages; if this line repeats, check the Kafka brokers',
+      'Kafka did not store a canary message, which checks the path to an endpoint (see "error"): if this line repeats, check the Kafka brokers; hookline writes the next canary message after the time in canary.every',
     )
   })
 }

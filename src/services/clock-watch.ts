@@ -30,7 +30,7 @@ export function createClockWatch({ clock, clockAheadMs, logger }: Deps): Periodi
     } else if (seconds !== 0 && (loggedSeconds === 0 || Math.abs(seconds - loggedSeconds) > repeatAfterSeconds)) {
       logger.warn(
         { seconds },
-        "this machine's clock differs from the brokers' clock; \"seconds\" is the difference, positive if this machine is ahead; hookline uses the brokers' clock; check the time services of this machine and of the brokers",
+        "this machine's clock differs from the brokers' clock (see \"seconds\"; a positive value means that this machine is ahead); hookline uses the brokers' clock; check the time services of this machine and of the brokers",
       )
       loggedSeconds = seconds
     }

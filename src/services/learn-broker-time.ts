@@ -53,16 +53,16 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
     const cancel = clock.after(answerLimit, () => {
       logger.warn(
         { topic },
-        'no broker reported its time within 5 s; until a broker does, this process calculates the time from the last report, or uses the clock of its machine if no broker has reported its time yet; if this line repeats, check Kafka with: hookline doctor',
+        'no broker reported its time within 5 s; this process continues from the last reported time, or uses the clock of its machine if no broker has ever reported a time; if this line repeats, check Kafka with: hookline doctor',
       )
       resolve(undefined)
     })
     isAsking = true
-    producer.append(topic, record, (error, _offset, appended) => {
+    producer.append(topic, record, (error, _offset, appendedAt) => {
       isAsking = false
-      keepsProducerTimestamps = error === undefined && appended === undefined
+      keepsProducerTimestamps = error === undefined && appendedAt === undefined
       cancel()
-      resolve(appended)
+      resolve(appendedAt)
     })
     return promise
   }

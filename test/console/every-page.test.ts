@@ -24,7 +24,7 @@ const pages: readonly (readonly [page: string, path: string, text: string, pictu
   ['a dead letter', '/dead-letters/2-1041', 'X-Signature: ***', 'dead-letter'],
   ['a resend', '/resend?destination=billing', 'Types of messages', 'resend'],
   ['the jobs', '/jobs', 'Resend s-20261126-1', 'jobs'],
-  ['a job', '/jobs/resends/s-20261126-1', 'partition 1: some events before offset 20110', 'job'],
+  ['a job', '/jobs/resends/s-20261126-1', 'some events of partition 1 before offset 20110', 'job'],
   ['the audiences', '/audiences', 'Shoppers', 'audiences'],
   ['the sources', '/sources', 'mobile', 'sources'],
   ['a source', '/sources/mobile', 'Settings', 'source'],

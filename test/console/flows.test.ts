@@ -42,7 +42,7 @@ describe('an operator', () => {
   it('replays dead letters to zero', async () => {
     const { page, operator, show } = await console.open()
     await show(`/dead-letters?destination=${failingId}`)
-    await page.getByRole('button', { name: 'Replay all that match the filters…' }).click()
+    await page.getByRole('button', { name: 'Replay all matching dead letters…' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('3 dead letters can be replayed.').waitFor()
     await dialog.getByRole('button', { name: 'Replay' }).click()

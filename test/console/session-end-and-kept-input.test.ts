@@ -89,7 +89,7 @@ it('the Back button does not change the selection of an open replay dialog', asy
   await page.getByLabel('Destination').fill(failingId)
   await page.getByLabel('Destination').press('Enter')
   await page.waitForURL(`**destination=${failingId}**`)
-  await page.getByRole('button', { name: 'Replay all that match' }).click()
+  await page.getByRole('button', { name: 'Replay all matching' }).click()
   const dialog = page.getByRole('dialog')
   const selection = await dialog.getByText('Selection:').textContent()
   expect(selection).toContain(failingId)

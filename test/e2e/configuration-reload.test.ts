@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from '@jest/globals'
 import type { SinkRequest } from '../../src/adapters/http/sink-server.ts'
 import { createMetrics } from '../../src/adapters/metrics/metrics.ts'
-import { showConfiguration } from '../../src/app/compose/configuration-and-health-gauges.ts'
+import { setConfigurationMetrics } from '../../src/app/compose/configuration-and-health-gauges.ts'
 import { loadSettings } from '../../src/app/load-settings.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { everyService } from '../../src/core/settings/service-names.ts'
@@ -25,7 +25,7 @@ const isSignedWith = (secret: string, { body, headers }: SinkRequest): boolean =
 async function hashAtStart(config: string): Promise<string> {
   const { metrics, ...exposition } = createMetrics()
   const io = createTestIo({ env: process.env as Record<string, string> })
-  showConfiguration(metrics, await loadSettings({ config }, io, everyService), epochMs(0))
+  setConfigurationMetrics(metrics, await loadSettings({ config }, io, everyService), epochMs(0))
   return /^hookline_config_info\{.*\}/m.exec(await exposition.text())?.[0] ?? ''
 }
 

@@ -138,7 +138,7 @@ export const attemptValue = {
       additionalProperties: { type: 'integer' },
     },
     dueAt: { type: 'string', format: 'date-time', description: 'When the next attempt is due. Absent without one.' },
-    tierMs: integer('The wait of the retry topic in which the delivery waits, in milliseconds.'),
+    tierMs: integer('How long deliveries wait in the retry topic of this delivery, in milliseconds.'),
     origin: {
       type: 'object',
       description: 'Topic, partition, offset and timestamp of the event.',
@@ -152,7 +152,7 @@ export const attemptValue = {
       },
     },
     round: integer(
-      'Number of replays of the delivery. It begins at 1 for a resend, and for an event that was replayed before it became a delivery.',
+      'Number of replays of the delivery. It begins at 1 for a resend, and for the replay of an event that Hookline dead-lettered before it selected destinations.',
     ),
   },
 }
@@ -194,7 +194,7 @@ export const activityValue = {
         enum: ['open', 'probing'],
         description: 'Absent while the circuit breaker is closed.',
       },
-      nextProbeAt: milliseconds('When the next attempt may be made'),
+      nextProbeAt: milliseconds('When the process may send the next probe'),
       requestsInProgress: integer('Requests in progress.'),
       inMemory: integer('Deliveries in the destination queue.'),
       pace: number('Attempts per second to which the process now limits the destination, because of a 429.'),

@@ -37,7 +37,7 @@ const worstDestinations: Row = {
     {
       title: 'Circuit breakers',
       description:
-        '1 while the circuit breaker of a destination is open. It opens when at least ten attempts end in one minute, and at least 70 % of them fail with a retryable outcome. While it is open, Hookline defers the deliveries, except one probe every 30 s. A probe that succeeds or is rejected closes it.',
+        '1 while the circuit breaker of a destination is open. It opens if at least ten attempts end within a minute, and at least 70 % of them fail with a retryable outcome. Hookline then makes only one attempt every 30 s, until an attempt succeeds or is rejected.',
       unit: 'short',
       as: 'lines',
       width: 12,
@@ -50,7 +50,7 @@ const worstDestinations: Row = {
     {
       title: 'Dead-lettered within an hour',
       description:
-        'Dead letters of the last hour, by destination and reason. A dash as the destination means one of three cases: a record of the events topic did not become a delivery, for example because it cannot be decoded; a record of the audience input topic cannot be decoded; or the destination of a record of a retry topic is unknown. The command "hookline dead-letters" lists the dead letters.',
+        'Dead letters of the last hour, by destination and reason. The destination is a dash if it is unknown, for example because the record cannot be decoded. The command "hookline dead-letters" lists the dead letters.',
       unit: 'short',
       as: 'table',
       width: 12,
@@ -72,7 +72,7 @@ const selectedDestinations: Row = {
     {
       title: 'Deliveries',
       description:
-        'Decisions about deliveries, by result. retried: scheduled again after a failed attempt. deferred: postponed without an attempt, in a retry topic. dead_lettered: failed permanently. dropped: ended on purpose without a delivery; the panel "Dropped deliveries" shows why.',
+        'Decisions about deliveries, by result. retried: scheduled again after a failed attempt. deferred: postponed without an attempt. dead_lettered: failed permanently. dropped: intentionally not made; the panel "Dropped deliveries" shows why.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -83,7 +83,7 @@ const selectedDestinations: Row = {
     {
       title: 'Requests by outcome',
       description:
-        'timeout: no response within delivery.timeout (at most 5 s). Hookline does not retry http_4xx, http_3xx, tls_untrusted and blocked_address; it retries the other failures.',
+        'Finished requests to the selected destinations, by outcome. timeout: no response within delivery.timeout (at most 5 s). Hookline does not retry http_4xx, http_3xx, tls_untrusted and blocked_address; it retries the other failures.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -142,7 +142,7 @@ const selectedDestinations: Row = {
     {
       title: 'Pace after a 429',
       description:
-        'When an endpoint responds with 429, the process limits its attempts per second at the destination. A line shows the sum of these limits of all processes. A process lowers its limit after further 429s, and raises it again while the endpoint accepts the requests. After ten minutes without a 429, a process removes its limit. A destination without limits has no line.',
+        'Limit of attempts per second at a destination that responded with 429, sum of all processes. A process lowers its limit after further 429s, raises it while the endpoint accepts requests, and removes it after ten minutes without a 429. A destination without limits has no line.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -154,7 +154,7 @@ const selectedDestinations: Row = {
     {
       title: 'Pause after a 429 or Retry-After',
       description:
-        'Time until Hookline makes the next attempt at a destination whose endpoint responded with 429 or Retry-After, maximum of all processes. A pause lasts at most five minutes. A pause by an operator is not shown.',
+        'Remaining time for which Hookline makes no attempt at a destination whose endpoint responded with 429 or Retry-After, maximum of all processes. It is at most five minutes. A pause by an operator is not shown.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -190,7 +190,7 @@ const allDestinations: Row = {
     {
       title: 'Deferred without an attempt',
       description:
-        'lane_full: the queue of the destination is too long, because the endpoint is slow, because a limit of requests in progress is reached, or because the process has no part of policy.ratePerSecond or policy.maxConcurrency. breaker_open: the circuit breaker is open. not_before: the delivery must still wait, for example because of Retry-After. paused: the destination has "paused: true", or Hookline cannot use its configuration. handover: the partition moved to another process. unconfigured: the process does not know the source or destination. auth is an exception: Hookline made an attempt, but got no access token, or the endpoint responded with 401 and may accept a later access token. This attempt uses up no retry.',
+        'Deliveries that Hookline moved to a retry topic without an attempt, by cause: for example, the queue of the destination is too long (lane_full), or its circuit breaker is open (breaker_open). Exception: with auth, Hookline made an attempt. docs/reference/errors.md explains all causes.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -199,7 +199,7 @@ const allDestinations: Row = {
     {
       title: 'Dropped deliveries',
       description:
-        'disabled: the destination is disabled. not_selected: the field "integrations" of the message excludes webhooks. filtered: the filter of the destination excludes the message. no_destination: the source is not connected to any destination, or not to the one that the message names. user_deleted: the message was received before its user was deleted. suppressed: the user of the message was deleted with the option "suppress", which drops later messages too.',
+        'Deliveries that Hookline intentionally did not make, by reason: for example, the destination is disabled (disabled), or its filter excludes the message (filtered). docs/reference/errors.md explains all reasons.',
       unit: 'cps',
       as: 'lines',
       width: 12,

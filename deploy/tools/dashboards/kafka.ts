@@ -72,7 +72,7 @@ const backlog: Row = {
     {
       title: 'Longest time in progress',
       description:
-        'Longest time for which a record of the events topic or a retry topic has been in progress, by process. An attempt takes at most 5 s. If the time is many minutes, there are three possible reasons. The record waits for a limit of its destination, for example policy.ratePerSecond. Or the process waits for Kafka or the schema registry; then /livez?verbose of the process says so. Or Hookline has a bug.',
+        'Longest time for which a record of the events topic or a retry topic has been in progress, by process. If it is many minutes, the record waits for a limit of its destination, the process waits for Kafka or the schema registry (see /livez?verbose), or Hookline has a bug.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -163,7 +163,7 @@ const groups: Row = {
     {
       title: 'Records done',
       description:
-        'done: the processing ended. handed_back: the partition was revoked before that, and its next owner reads the record again.',
+        'Records that a process no longer works on. done: the processing ended. handed_back: the partition was revoked before the end, and its next owner reads the record again.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -172,7 +172,7 @@ const groups: Row = {
     {
       title: 'Records lost',
       description:
-        'Offsets skipped because their records are no longer in Kafka. When the log of a partition was truncated, the number of lost records is unknown, and the loss counts as 1. Must be 0.',
+        'Offsets skipped because their records are no longer in Kafka. Must be 0. If Kafka truncated the log, or deleted a committed offset of the audiences service, the number of lost records is unknown, and counts as 1.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -182,7 +182,7 @@ const groups: Row = {
     {
       title: 'Failed writes',
       description:
-        'Failed writes of the collector (accepted messages only), the dispatcher and the audiences service, by topic. The collector does not retry them, but responds to the sender with an error; the other two services retry them.',
+        'Failed writes of the collector (accepted messages only), the dispatcher and the audiences service, by topic. The collector responds to the sender with an error; the other two services repeat the write.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -191,7 +191,7 @@ const groups: Row = {
     {
       title: 'Topics with failing writes',
       description:
-        'Topics with failed writes that Hookline still retries, by process. Until these writes succeed, Hookline does not commit the offsets of the records that caused them.',
+        'Topics to which a process cannot write now, by process. Hookline repeats the failed writes. Until they succeed, it does not commit the offsets of the consumed records that need these writes.',
       unit: 'short',
       as: 'lines',
       width: 12,

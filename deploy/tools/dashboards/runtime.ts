@@ -143,7 +143,7 @@ const state: Row = {
     {
       title: 'Exposed series',
       description:
-        'Time series with ids from the configuration as labels. A process with 6,000 of them counts new webhooks under the label value _other; with 8,000, new destinations and sources too. The lines that end in "folded" show how many label combinations a process began to count under _other in each interval.',
+        'Time series with ids from the configuration as labels. From 6,000 series, a process counts new webhooks under the label value _other; from 8,000, also new destinations and sources. Lines that end in "folded": label combinations that a process began to count under _other.',
       unit: 'short',
       as: 'lines',
       width: 12,
@@ -159,7 +159,7 @@ const state: Row = {
     {
       title: 'Clock offset',
       description:
-        'Offset of the machine’s clock from the clock of the Kafka brokers, which Hookline uses: positive when the machine’s clock is ahead, 0 when they differ by less than half a second. An alert fires when the offset is more than 30 s in either direction, and stays so for five minutes.',
+        'Offset of the machine’s clock from the clock of the Kafka brokers. Hookline uses the brokers’ clock. Positive: the machine’s clock is ahead. 0: the clocks differ by less than half a second. An alert fires after five minutes above 30 s in either direction.',
       unit: 's',
       as: 'lines',
       width: 12,

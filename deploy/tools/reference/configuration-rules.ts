@@ -6,7 +6,7 @@ export const configurationRules = {
   uniqueWebhookLabels:
     'Webhook labels are unique within a destination. The label of a webhook is its `id`. Without an `id`, it is the position of the webhook (`0` to `4`).',
   knownNames:
-    'Each entry of `destinations[].sources` is the id of a source, and each entry of `audiences.list[].destinations` the id of a destination. No list has the same id twice. With `operator.encryptionKeyFile`, an unknown id is not an error, because the source or destination can come from the operator API. `GET /v1/destinations/{id}` and `GET /v1/status` then show the unknown sources of a destination under `problems`, and commands that use destinations print these sources.',
+    'Each entry of `destinations[].sources` is the id of a source, and each entry of `audiences.list[].destinations` the id of a destination. No list has the same id twice. With `operator.encryptionKeyFile`, an unknown id is not an error, because the operator API may create the source or destination later. With `destinationsFrom`, an unknown id of a destination does not make the configuration file invalid. The list of errors at the beginning of this page says what Hookline does until the destination exists.',
   readableFiles:
     'Every file that a process or command reads exists and has valid content: a secret, a URL, certificates or a key.',
   usableCertificates: 'The values in `tls` of a destination are certificates or a private key in PEM format.',
@@ -22,7 +22,7 @@ export const configurationRules = {
   httpsUrls:
     'With `network.httpsOnly: true`, the URL of every webhook and every `auth.oauth2.tokenUrl` begins with `https://`.',
   allowedHeaders:
-    'The static headers of a webhook are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-*` headers of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and connection headers such as `Connection`. With `traceHeaders`, `traceparent` and `tracestate` are not allowed either.',
+    'The static headers of a webhook are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-*` headers of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*`, connection headers such as `Connection` and, with `traceHeaders`, `traceparent` and `tracestate`.',
   comparableValues:
     'The value of a condition in `filter.where` fits its operator: a list for `in`, `true` or `false` for `exists`, a number for `gt`, `gte`, `lt` and `lte`, text for `prefix`, and a single value for `eq` and `ne`.',
   authorizationGivenOnce: 'A destination with `auth.oauth2` has no static `Authorization` header.',
@@ -32,7 +32,7 @@ export const configurationRules = {
   scheduleFitsWindow:
     'The waits in `delivery.schedule` never decrease. The sum of the waits, plus one `delivery.timeout` for each attempt, is at most `delivery.window`.',
   policiesWithinLimits:
-    'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. The schedule of the destination (`policy.schedule` or `delivery.schedule`) fits into its retry window in the same way.',
+    'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. The waits and timeouts of all attempts fit into the retry window of the destination.',
   lifecycleHasTopic:
     '`lifecycle.disableAfter` and `lifecycle.onGone: disable` need `operator.encryptionKeyFile`. Hookline stores which destinations it has disabled in the config topic, which exists only with this key.',
   distinctListeners: '`collector.listen`, `operator.listen` and `ops.listen` differ.',

@@ -42,7 +42,8 @@ The configuration file:
 - \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the JSON Schema for editors: write \`# yaml-language-server: $schema=\` and the path of this schema in the first line.
 - \`npx hookline check-config\` lists the errors, each with file, line, column, key and hint. An unknown key is an error.
 - A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id has 1 to 63 characters: letters, digits, \`.\`, \`_\` and \`-\`. It starts with a letter or digit, but not with \`hookline.\`.
-- Hookline replaces \`\${NAME}\` by the value of the environment variable \`NAME\`, and \`\${NAME:-default}\` by \`default\` if the variable is unset or empty. An unset variable without a default is an error. Files of [\`destinationsFrom\`](#destinationsfrom) cannot use variables. \`$\${\` is a literal \`\${\`. If a key requires a list of texts or numbers, Hookline splits the value of a variable at commas, for example in \`brokers: \${KAFKA_BROKERS}\`. Hookline does not split the value if the key also permits a single text, as \`sharedSecret\` does.
+- Hookline replaces \`\${NAME}\` by the value of the environment variable \`NAME\`, and \`\${NAME:-default}\` by \`default\` if the variable is unset or empty. An unset variable without a default is an error. \`$\${\` is a literal \`\${\`. Files of [\`destinationsFrom\`](#destinationsfrom) cannot use variables.
+- If a key requires a list of texts or numbers, Hookline splits the value of a variable at commas, for example in \`brokers: \${KAFKA_BROKERS}\`. If the key also permits a single text, as \`sharedSecret\` does, Hookline does not split the value.
 - \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment override \`kafka.brokers\` and \`registry.url\`.
 
 Each section below has the word *Live* or *Restart*, which says when a change of a value applies. If this differs for a key, the description of the key says so:

@@ -4,11 +4,11 @@ import type { Meanings } from './rejection-meanings.ts'
 const sendAgain = 'Send the same request again, with the same message ids.'
 export const problemMeanings: Meanings<ProblemCode> = {
   invalid_json: [
-    'The body is not JSON or, at the operator API, JSON that Hookline does not accept, for example with the same key twice. If only single elements of a batch are not JSON, only these are [rejected](#rejected-messages).',
+    'The body is not JSON. The operator API also refuses a body that has the same key twice. (A single invalid element of a batch is only [rejected](#rejected-messages).)',
     'Fix the sender.',
   ],
   invalid_body: [
-    'The body is JSON, but not of the form that this path requires; or the body is damaged gzip. At the paths of deletions and syncs, the code has three more causes: the query is not valid, a list has an invalid line, or a deletion is above [a limit](operator-api.md#deletions).',
+    'The body is JSON, but not of the form that this path requires, or it is damaged gzip. For deletions and syncs, also: the query or a line of the list is not valid, or a deletion exceeds [a limit](operator-api.md#deletions).',
     '`message` says what to send.',
   ],
   rejected: [
@@ -49,8 +49,8 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Wait for the time in `Retry-After`, as SDKs do.',
   ],
   unavailable: [
-    'Kafka refuses a write or does not respond in time, the memory for request bodies is full, or too many requests are in progress. Or Hookline refuses a [deletion](operator-api.md#deletions), because it cannot read the id or the sources of a destination in the configuration.',
-    'Tracking API: send the same request again, with the same message ids. Change of an object or a job: first read the object or list the jobs, because Hookline may have made the change; send the request again only if it did not. Refused deletion: do what `message` says, then send the request again. Other requests: send the request again.',
+    'Kafka refuses a write or does not respond in time, the memory for request bodies is full, or too many requests are in progress. A [deletion](operator-api.md#deletions) can get this code for another reason, which is in `message`.',
+    'Send the same request again, with the same message ids. If the request changes an object or a job, first read the object or list the jobs: Hookline may already have made the change.',
   ],
   malformed_request: [
     'The request is not valid HTTP/1.1, or its path is not a valid URL path. Hookline usually closes the connection.',

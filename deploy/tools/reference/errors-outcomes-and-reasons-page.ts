@@ -26,7 +26,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   http_429: [
     'The endpoint asks for fewer requests. Hookline makes fewer attempts per second at the destination, and honours `Retry-After`.',
-    'Usually nothing: messages wait, and their rate adapts to the endpoint. Set `policy.ratePerSecond` in two cases: the owner of the endpoint has agreed to a rate, or `policy.schedule` is empty or short, so that a few responses with 429 use up all retries.',
+    'Usually nothing: messages wait, and their rate adapts to the endpoint. [Limit the rate](../how-to/limit-the-rate.md) says when to set `policy.ratePerSecond`.',
   ],
   http_5xx: ['The endpoint failed with a status of 500 to 599.', 'The owner of the endpoint has to fix it.'],
   timeout: [
@@ -58,7 +58,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check whether another server listens on this address.',
   ],
   auth: [
-    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. Or the endpoint responded with 401, but [may accept a later token](../how-to/authenticate-with-oauth2.md#when-hookline-requests-a-token). In both cases, Hookline makes the attempt again later. The failed attempt uses up a retry of the schedule only if another webhook had a different retryable outcome. The circuit breaker ignores this outcome.',
+    'Hookline could not get an access token (`auth.oauth2`), so it did not send the request. Or the endpoint responded with 401, but [may accept a later token](../how-to/authenticate-with-oauth2.md#when-hookline-requests-a-token). Hookline makes the attempt again later. The circuit breaker ignores this outcome.',
     'Check the log for `token request failed`: its fields `outcome` and `detail` say why. If the log has no line of this kind, ask the owner of the endpoint why it responds with 401.',
   ],
   internal: [
@@ -75,21 +75,29 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   tls_untrusted: [
     'The certificate is expired, self-signed, for another name, or from an untrusted authority. No byte of the request was sent.',
-    'Renew or correct the certificate. If a private CA issued it, add the CA to `tls.caFile` or `tls.ca` of the destination or, if the destination has neither key, to `network.caFile`.',
+    'Renew or correct the certificate. If a private CA issued the certificate, add this CA to `network.caFile`. If the destination has `tls.caFile` or `tls.ca`, add the CA there instead.',
   ],
   blocked_address: [
-    'One of three cases: the host has an address of a cloud metadata service, the host has an address that is not public (for example a private one) and not in `network.allow`, or the port is not in `network.ports` (by default 80, 443 and all ports from 1024 on).',
+    'The URL leads to a private address that is not in `network.allow`, to a cloud metadata service, or to a port that is not in `network.ports` (by default 80, 443 and all ports from 1024).',
     'Add an intended private address to `network.allow`, and an intended port to `network.ports`. Metadata addresses are never allowed.',
   ],
 }
 
-const permanentFailure =
-  'All webhooks of the destination failed permanently. If their outcomes differ, the reason is the outcome of the webhook that is first in the configuration.'
+const asInOutcomes = (outcome: string): string =>
+  `See \`${outcome}\` in the table of [outcomes](#outcomes-of-a-request).`
+
+const permanentFailure = (
+  outcome: 'http_3xx' | 'http_4xx' | 'tls_untrusted' | 'blocked_address',
+): readonly [string, string] => [
+  `All webhooks of the destination failed permanently, and the outcome of the first one in the configuration is \`${outcome}\`.`,
+  asInOutcomes(outcome),
+]
+
 const deadLetterMeanings: Meanings<DeadLetterReason> = {
-  http_3xx: [permanentFailure, 'See the outcome of the same name.'],
-  http_4xx: [permanentFailure, 'See the outcome of the same name.'],
-  tls_untrusted: [permanentFailure, 'See the outcome of the same name.'],
-  blocked_address: [permanentFailure, 'See the outcome of the same name.'],
+  http_3xx: permanentFailure('http_3xx'),
+  http_4xx: permanentFailure('http_4xx'),
+  tls_untrusted: permanentFailure('tls_untrusted'),
+  blocked_address: permanentFailure('blocked_address'),
   retries_exhausted: ['All attempts that the schedule permits have failed.', 'Fix the endpoint, then replay.'],
   retry_window_over: [
     'The next attempt would begin after the end of the retry window, or the destination was still paused at the end of the window.',
@@ -100,19 +108,19 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Replay after that delay.',
   ],
   undecodable: [
-    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or not the schema of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• The Kafka batch of the record cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• The field `canonical` of the event is true, but the event does not have the form in which Hookline writes events.<br>• The record is a delete message that no deletion requested, or whose deletion is more than 53 days old.<br>• The record is in the topic `hookline.audience-input`, and Hookline cannot decode it.<br>• A bug of Hookline stopped the processing.',
-    'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. A producer other than Hookline must write `canonical: false`. In the case of a bug, the log has an error: report it.',
+    'Hookline cannot process the record as an event. Usually, another program wrote the record: with an unknown schema, with the field `canonical: true`, or without the headers that a retry topic requires. [HooklineInputRefused](../runbooks/HooklineInputRefused.md) lists all causes.',
+    'Find and correct the producer: `hookline dead-letters --json` shows the topic, the offset and the headers. A producer other than Hookline must write `canonical: false`.',
   ],
   invalid_message: [
     'Another program wrote the event to Kafka, and the event breaks a rule for messages. The header `outcomes` of the dead letter contains the [code of the rule](#rejected-messages).',
     'Fix the program. A replay fails again, because it does not change the event.',
   ],
   unknown_source: [
-    'No source in the configuration has the id in the field `sourceId` of the event. Or another program wrote the event with an id that only Hookline uses, for example `hookline.audiences`.',
-    'Configure the source, then replay. If the id begins with `hookline.`, correct the program that wrote the event.',
+    'No source in the configuration has the id that is in the field `sourceId` of the event.',
+    'Configure the source, then replay. If the id begins with `hookline.`, which only Hookline may use, correct the program that wrote the event.',
   ],
   unknown_destination: [
-    'The destination was removed from the configuration or deleted while the delivery waited, or the event names a destination that is not configured. If you create a destination with the same id through the operator API, the new destination gets only the waiting deliveries whose source it lists in `sources`. Hookline dead-letters the others with this reason.',
+    'The destination was removed while the delivery waited, or the event names a destination that is not configured. Another cause is [a new destination with the id of a removed one](../how-to/add-a-destination.md#use-the-id-of-a-removed-destination-again).',
     'Configure the destination under the same id, then replay.',
   ],
   record_too_large: [
@@ -124,7 +132,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
 const dropMeanings: Meanings<DropReason> = {
   disabled: [
     'The destination has `enabled: false`, or Hookline has disabled the destination because of its `lifecycle`.',
-    'To deliver new messages, set `enabled: true` or, if Hookline has disabled the destination, run `hookline destinations enable`. To make new messages wait, also set `paused: true`.',
+    'To deliver new messages, set `enabled: true`. If Hookline itself has disabled the destination, run `hookline destinations enable` instead. If new messages should wait first, set `paused: true` before that.',
   ],
   not_selected: [
     'The field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`.',
@@ -147,32 +155,32 @@ const dropMeanings: Meanings<DropReason> = {
 
 const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
-    'The queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`.',
-    'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations hold the permits, raise `delivery.maxInFlight` or `delivery.perHost`. If a process has no part of `policy.maxConcurrency`, raise this limit to at least `topics.partitions`.',
+    'Too many deliveries to this destination wait in the memory of the process, usually because the endpoint responds more slowly than messages arrive. [Deferral without an attempt](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt) lists all causes.',
+    'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations use up `delivery.maxInFlight` or `delivery.perHost`, raise that limit. If `policy.maxConcurrency` is less than `topics.partitions`, raise it to this number.',
   ],
   breaker_open: [
-    'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a retryable outcome. After 30 s, Hookline makes a single attempt. If this attempt succeeds or is rejected, the circuit breaker closes. If it fails with a retryable outcome, Hookline waits another 30 s before the next attempt. An attempt has an outcome for each webhook. Failed attempts of three kinds do not count: those with the outcome `proxy` or `auth`, those whose only retryable outcome is `http_429`, and [inconclusive](../explanation/retries-and-dead-letters.md#what-a-response-means) ones. If the single attempt is of one of these kinds, Hookline makes the next attempt without the wait of 30 s.',
+    'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a [retryable outcome that counts](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt). Hookline makes one attempt every 30 s, until an attempt succeeds or is rejected.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
-    'The delivery is not due yet, for example because `Retry-After` asks for a longer wait than that of its retry topic, or because Hookline makes no attempts at the destination for some time after a 429. So the delivery waits in a retry topic, if necessary several times.',
+    'The delivery is not due yet. For example, the endpoint asked for a wait (`Retry-After`) that is longer than that of a retry topic, or Hookline sends no requests to the destination for some time after a 429.',
     'Nothing.',
   ],
   auth: [
     'Hookline could not get an access token for the destination (`auth.oauth2`), or an endpoint responded with 401, but may accept a later token.',
-    'See the outcome of the same name.',
+    asInOutcomes('auth'),
   ],
   paused: [
     'The destination has `paused: true`, or it is excluded because of a problem in its configuration.',
     'Remove `paused: true`, or correct the problem, to resume deliveries.',
   ],
   handover: [
-    'The partition moved to another process while this delivery waited in memory and other deliveries of the same record were finished. Hookline wrote this delivery to a retry topic and committed the offset of the record, so that the next process does not repeat the finished deliveries. (Usually, Hookline lists the finished deliveries in the offset commit instead, but the commit had no space for the list.)',
+    'The partition moved to another process while this delivery waited in memory. Hookline wrote the delivery to a retry topic, so that the other process does not repeat the finished deliveries of the same record.',
     'Nothing.',
   ],
   unconfigured: [
-    'The configuration of the process does not have the source or the destination. The delivery waits, because other processes may already have a newer configuration. This also happens if the destination was deleted and, after Hookline first read the event, created again with the same id, but without the source of the event.',
-    'Nothing, if the processes are still loading a new configuration. Otherwise, configure the missing source or destination. The delivery waits for one minute or, if the source is unknown or the event itself names the destination, for 100 s. Then Hookline dead-letters it with `unknown_source` or `unknown_destination`.',
+    'The configuration of the process does not have the source or the destination. The delivery waits, because other processes may already have a newer configuration.',
+    'Nothing, if the processes are still loading a new configuration. Otherwise, configure the missing source or destination: after one to two minutes, Hookline dead-letters the delivery with `unknown_source` or `unknown_destination`.',
   ],
 }
 
@@ -190,7 +198,7 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Add the source to `sources` of the destination again, or use `--even-disconnected`.',
   ],
   deletion_expired: [
-    'The message is the delete message of a deletion that is older than about 50 days. Hookline may have removed the record of this deletion, and delivers no delete message without this record.',
+    'The message is the delete message of a deletion that is older than about 50 days. Hookline may no longer have the record of this deletion, without which it delivers no delete message.',
     'Delete the user again.',
   ],
   truncated: [
@@ -198,12 +206,12 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Read the whole record or batch from its topic before the retention ends (events topic: 7 days, retry topic: 3 days): `hookline dead-letters --json` shows the topic, partition and offset.',
   ],
   too_large: [
-    'The replay writes a copy of the dead letter to a retry topic or to the events topic, and the copy is larger than `max.message.bytes` of this topic. A dry run cannot predict this refusal.',
+    'The copy of the dead letter is larger than `max.message.bytes` of the topic to which the replay writes it. A dry run cannot predict this refusal.',
     'Raise `max.message.bytes` of the topic, for example to 2097152 (2 MiB), and replay again. `hookline replay --dry-run` shows the topic.',
   ],
   unreadable: [
-    'One of three cases: another program wrote the record to the dead-letter topic, with headers that do not describe a delivery; or the headers name a topic other than the events topic as the origin; or the event cannot be decoded, so Hookline does not know its source.',
-    '`hookline dead-letters --json` shows the record. If the event cannot be decoded because its schema is missing in the registry, register the schema and replay. If it cannot be decoded for another reason, use `--even-disconnected`: Hookline then does not check whether the destination may get events of this source. Records with invalid headers cannot be replayed.',
+    'Hookline cannot decode the event in the dead letter, so it does not know the source of the event. Or the dead letter comes neither from a delivery nor from the events topic: for example, another program wrote it.',
+    'If the schema of the event is missing in the registry, register the schema and replay. If you know that the destination may get the event, use `--even-disconnected`. Other dead letters with this reason cannot be replayed: `hookline dead-letters --json` shows them.',
   ],
 }
 

@@ -12,7 +12,7 @@ const remedies: Readonly<Record<Code, string>> = {
   defined_in_file: 'Change that file.',
   encryption_key_missing: 'Set `operator.encryptionKeyFile`, or change the object in the configuration file.',
   rotation_in_progress:
-    'Wait until the rotation ends, remove one secret, or rotate with the overlap `0s`: the new secret then replaces both secrets immediately. If the response to the rotation was lost, [go back to the old secret](operator-api.md#rotations).',
+    'Wait until the rotation ends. To replace both secrets immediately, rotate with the overlap `0s`. If the response to the earlier rotation was lost, [go back to the old secret](operator-api.md#rotations).',
   too_many_keys: 'Send `keep` with a number from 0 to 2.',
   too_many_jobs: 'Wait until a job ends, or cancel a job.',
   not_in_use: 'Correct the problems that `GET /v1/destinations/{id}` lists, then send the request again.',
@@ -23,7 +23,7 @@ const remedies: Readonly<Record<Code, string>> = {
   idempotency_key_reused:
     'To create a new job, send a new `Idempotency-Key`. To get the earlier job, send the body of the earlier request.',
   precondition_required:
-    'Read the object, and send its `ETag` in `If-Match`. Hookline then refuses your change if the object has changed since you read it. To change any version, send `If-Match: *`.',
+    'Read the object, and send its `ETag` in `If-Match`. To change the object even if its version has changed, send `If-Match: *`.',
 }
 
 /** Meaning and remedy of each code of the operator API that `problemMeanings` lacks. */

@@ -58,7 +58,7 @@ interface NotStored {
   readonly error: Error
 }
 
-/** Added to each message, as in the HTTP transport. */
+/** The context that is added to each message, as in the HTTP transport. */
 const batchContext = { library }
 
 /** Writes batches to the events topic, with the same validation and format as the collector. */

@@ -9,7 +9,7 @@ import { createHttpTransport } from './http-transport.ts'
 import { type ClientLog, createLog, isDebugging, messageCount, writeToStderr } from './log.ts'
 import {
   type AnalyticsOptions,
-  isOverTransport,
+  hasTransport,
   type QueueSettings,
   settingsOf,
   type TransportOptions,
@@ -130,7 +130,7 @@ interface Resolved {
 }
 
 function resolve(first: string | TransportOptions, options: AnalyticsOptions | undefined): Resolved {
-  if (isOverTransport(first)) return { settings: transportSettingsOf(first), transport: first.transport }
+  if (hasTransport(first)) return { settings: transportSettingsOf(first), transport: first.transport }
   const settings = settingsOf(first, options as AnalyticsOptions)
   return { settings, transport: createHttpTransport({ ...settings, now: processClock.now }) }
 }

@@ -49,9 +49,8 @@ export class QueueFull extends Error {
     super(
       `The queue is full (${messages} messages, ${bytes} bytes): ` +
         'the program queues messages faster than the client sends them. ' +
-        'Check whether the collector or Kafka is slow or unavailable. Otherwise, send fewer messages, ' +
-        "raise 'maxQueueMessages' or 'maxQueueBytes', or set 'onFull' to 'drop-oldest', or to 'wait' and await " +
-        'each call.',
+        'Check whether the collector or Kafka is slow or unavailable. ' +
+        "To wait for room in the queue, set 'onFull' to 'wait' and await each call.",
     )
   }
 }

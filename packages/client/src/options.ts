@@ -12,7 +12,7 @@ export type OnFull = 'error' | 'drop-oldest' | 'wait'
 export interface QueueOptions {
   /**
    * Number of queued messages that starts a flush, and the maximum per request. While more than ten
-   * times this number are queued, the maximum per request is 2500. From 1 to 2500, default 20.
+   * times this number are queued, the maximum per request is 2500. Values: 1 to 2500. Default: 20.
    */
   readonly size?: number | undefined
   /** Alias of `size`. */
@@ -125,7 +125,7 @@ export function settingsOf(writeKey: string, options: AnalyticsOptions): Setting
 }
 
 /** Whether the first argument of `new Analytics` has a transport. */
-export const isOverTransport = (given: unknown): given is TransportOptions =>
+export const hasTransport = (given: unknown): given is TransportOptions =>
   typeof given === 'object' && given !== null && 'transport' in given
 
 /** @throws ConfigError for the first invalid setting */

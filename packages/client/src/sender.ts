@@ -107,8 +107,8 @@ export class Sender {
     this.#queue.push(entry)
     if (wasIdle) this.#deps.onBusy(true)
     this.#wake()
-    // Report only now, when the new message is in the queue: a listener that queues messages could
-    // otherwise take its room.
+    // Report the dropped messages only when the new message is in the queue. Otherwise, a listener
+    // that queues messages could take the room of the new message.
     const detail = 'The queue was full, so the client dropped the oldest message.'
     for (const oldest of dropped) this.#report('queue_full', { code: 'queue_full', detail }, [oldest])
     return this.#hasRoom ? resolved : this.#awaited.room()

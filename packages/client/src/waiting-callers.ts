@@ -3,7 +3,10 @@ import type { Cancel } from './clock.ts'
 interface Flush {
   /** The flush ends when all messages up to this sequence number are sent or failed. */
   upTo: number
-  /** Whether `upTo` may still be raised: once, to include messages queued during the flush. */
+  /**
+   * Whether `upTo` may still be raised. This happens once, to include messages queued during the
+   * flush.
+   */
   mayExtend: boolean
   readonly resolve: () => void
 }

@@ -23,7 +23,7 @@ const maxResponseLength = 16 * 1024 * 1024
 /** Milliseconds before the first and the second retry. */
 const retryDelaysMs = [100, 200]
 
-/** Creates the HTTP client of a registry. `limitMs` limits a call with its retries. */
+/** Creates the HTTP client of a registry. `limitMs`: maximum time of a call with its retries. */
 export function createRegistryHttp(url: string, { auth, ca }: Settings['registry'], limitMs: number): CallRegistry {
   const isTls = /^https:/i.test(url)
   const credentials = auth && `${auth.username.reveal()}:${auth.password.reveal()}`

@@ -44,7 +44,7 @@ export interface Registry {
   lookUp(subject: string, schema: string): Promise<RegisteredSchema | undefined>
   /**
    * Registers a schema as the next version of `subject`. An already registered text keeps its
-   * version. `refused` is the registry's reason.
+   * version. If the registry refuses the schema, `refused` is the reason.
    */
   register(subject: string, schema: string): Promise<RegisteredSchema | { readonly refused: string }>
   /** Checks a schema against the latest version of `subject`; `undefined` if it has no version. */
@@ -61,7 +61,7 @@ export interface Registry {
   setBackwardTransitive(subject: string): Promise<void>
 }
 
-/** Limits one call with its retries. */
+/** Maximum time of one call with its retries. */
 const timeLimitMs = 5_000
 
 const notARegistry =
@@ -135,7 +135,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
       // The response has only the id, not the version.
       const registered = await lookUp(subject, schema)
       if (registered === undefined)
-        throw unavailable(`it accepted the schema of ${subject}, but does not return it: ${checkServers}`, false)
+        throw unavailable(`it accepted a schema for ${subject}, but does not return the schema: ${checkServers}`, false)
       return registered
     },
     async checkCompatibility(subject, schema) {

@@ -18,8 +18,8 @@ const maxNewIdLead = 1_000
 const implausible = { burst: 20, perMs: 1 / 1_000 }
 
 /**
- * Decides which schema ids are looked up. In a value that is not Avro, random bytes are read as the
- * id, and their look-ups must not flood the registry.
+ * Decides which schema ids are looked up. A value that is not Avro has random bytes in place of the
+ * id. Look-ups of these random ids must not flood the registry.
  */
 export class UnknownSchemaIds {
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -42,8 +42,8 @@ export class UnknownSchemaIds {
 
   noteKnown(id: number): void {
     this.#until.delete(id)
-    // The registry has a new schema, and more may follow, so the next new id may begin a wait
-    // immediately (see `isAwaited`).
+    // The registry has a new schema, and more may follow. Therefore `isAwaited` may return true for
+    // the next new id immediately.
     if (id > this.#highestKnown) this.#waitBegan = Number.NEGATIVE_INFINITY
     this.#highestKnown = Math.max(this.#highestKnown, id)
   }
@@ -64,8 +64,8 @@ export class UnknownSchemaIds {
   }
 
   /**
-   * Whether an unknown id is probably new, so that the partition of its record waits and the id is
-   * looked up again. Random ids can cause waits of at most 10 s per minute.
+   * Whether an unknown id probably belongs to a new schema. The partition of its record then waits,
+   * and the id is looked up again. Random ids can cause waits of at most 10 s per minute.
    */
   isAwaited(id: number): boolean {
     if (id <= this.#highestKnown || id > this.#highestKnown + maxNewIdLead || this.#until.has(id)) return false

@@ -3,7 +3,7 @@ import type { BrokerClockReading } from '../kafka/producer/broker-clock-reading.
 
 /** The clocks of a machine, in milliseconds. */
 export interface TimeSources {
-  /** Milliseconds since 1970. Can be set to any value. */
+  /** Milliseconds since 1970. An operator or a time server can set this clock to any value. */
   readonly wall: () => number
   /** Stops while the machine is suspended. */
   readonly monotonic: () => number
@@ -61,11 +61,11 @@ export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClo
    */
   const readings: { readonly min: number; readonly max: number }[] = []
 
-  function learn({ sentAt, answeredAt, appended }: BrokerClockReading): void {
+  function learn({ sentAt, answeredAt, appendedAt }: BrokerClockReading): void {
     const at = monotonic()
     const now = machine.now()
     // Brokers report whole milliseconds, so the true time may be almost 1 ms later.
-    const range = { min: appended - (now - at + answeredAt), max: appended + 1 - (now - at + sentAt) }
+    const range = { min: appendedAt - (now - at + answeredAt), max: appendedAt + 1 - (now - at + sentAt) }
     learnedAt = answeredAt
     readings.push(range)
     if (readings.length > readingsKept) readings.shift()

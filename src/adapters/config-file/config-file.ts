@@ -26,14 +26,14 @@ import { replaceUnusableFiles, takenIds, unlistedOf } from './replace-unusable-f
 /** A problem in a configuration file. Lines and columns count from 1. */
 export interface Problem {
   /**
-   * The path of the file. A relative path is preceded by the directory of the configuration file.
+   * The path of the file. A relative path includes the directory of the configuration file.
    */
   readonly file: string
   readonly line: number
   readonly column: number
   /**
-   * The configuration key, as in `destinations[0].webhooks[5]`, or `the file`. `undefined` in a
-   * last entry that says how many problems are not shown.
+   * The configuration key, as in `destinations[0].webhooks[5]`, or `the file`. `undefined` if this
+   * entry only says how many further problems are not shown.
    */
   readonly path: string | undefined
   readonly message: string
@@ -155,8 +155,8 @@ function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyM
 }
 
 /**
- * Returns a filter that removes a problem if another problem already reports its cause: that a
- * value could not be read, or that an id belongs to another directory.
+ * Returns a filter that removes problems whose cause is already reported: a value could not be
+ * read, or an id belongs to another directory.
  */
 function createUnreportedProblemFilter({ problems, input }: ConfigFiles): (problem: LocatedProblem) => boolean {
   const paths = problems.map(({ pathInConfiguration }) => pathInConfiguration)

@@ -27,7 +27,7 @@ export interface ConfigSnapshot {
   /** Reads everything again, and returns whether the contents are the same. */
   unchanged(): Promise<boolean>
   /**
-   * The digests of the contents. A key is the directory that must contain the path (or empty), a
+   * The digest of each content. A key consists of the argument `within` (empty if not given), a
    * NUL, and the path.
    */
   readonly digests: ReadonlyMap<string, string>
@@ -84,9 +84,9 @@ export function createConfigSnapshot(previous?: ConfigSnapshot['digests']): Conf
         return found
       })
       if (content !== changedSinceLastCheck) return content
-      // The directory has changed, so this snapshot does not use its files. Keep the digests of
-      // these files and of their secret files. Otherwise all of them would count as new in the next
-      // snapshot.
+      // The directory has changed, so this snapshot does not use its files. Store the digests of
+      // these files, and keep those of their secret files. Otherwise all of them would count as new
+      // in the next snapshot.
       const names = found?.kind === 'read' ? found.names.slice(0, maxFiles) : undefined
       const isListed = (file: string): boolean =>
         names !== undefined && isConfigFile(basename(file)) && file === join(directory, basename(file))
@@ -189,10 +189,11 @@ const timeLimitMs = 5_000
  */
 const maxBlockingReads = 3
 /**
- * Paths (or `destinationsFrom` directories) whose reads still block a thread after the time limit.
- * Hookline begins no other read of these paths until the blocking reads end.
+ * Paths whose reads still block a thread after the time limit. For a file of a `destinationsFrom`
+ * directory, this is the path of the directory. Hookline begins no other read with the same path
+ * until the blocking read ends.
  */
-const blocking = new Set<string>()
+const blockedPaths = new Set<string>()
 
 const hint = 'check that the disk or network drive of this path responds'
 const readTimedOut = { kind: 'unreadable', message: 'could not be read within 5 s', hint } as const
@@ -203,13 +204,13 @@ const readSkipped = {
 } as const
 
 async function withinTime<T>(path: string, read: () => Promise<T>): Promise<T | Unreadable> {
-  if (blocking.has(path)) return readTimedOut
-  if (blocking.size >= maxBlockingReads) return readSkipped
+  if (blockedPaths.has(path)) return readTimedOut
+  if (blockedPaths.size >= maxBlockingReads) return readSkipped
   const reading = read()
   const { promise: over, resolve } = Promise.withResolvers<Unreadable>()
   const timer = setTimeout(() => {
-    blocking.add(path)
-    const end = (): boolean => blocking.delete(path)
+    blockedPaths.add(path)
+    const end = (): boolean => blockedPaths.delete(path)
     // The caller no longer waits for this read, so its error is ignored.
     reading.then(end, end)
     resolve(readTimedOut)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { listIn } from '../../core/settings/check-against-schema.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
-import type { SubstitutedVariable } from './yaml-to-plain-value.ts'
+import type { TextWithVariables } from './yaml-to-plain-value.ts'
 
 /** One entry of `destinationsFrom`. */
 export interface Directory {
@@ -32,7 +32,7 @@ export function directoriesOf(root: unknown): readonly Directory[] {
  * Converts each `destinationsFrom[].sources` to a list if an environment variable has set it as one
  * text. For other keys, the schema validation does this, but only after the directories are read.
  */
-export function withSourceLists(root: unknown, substituted: readonly SubstitutedVariable[]): unknown {
+export function withSourceLists(root: unknown, substituted: readonly TextWithVariables[]): unknown {
   const fromEnvironment = new Set(substituted.map(({ path }) => formatPath(path)))
   const listAt = (index: number, sources: unknown): unknown =>
     typeof sources === 'string' && fromEnvironment.has(formatPath(['destinationsFrom', index, 'sources']))
@@ -135,7 +135,7 @@ export function boundaryProblems(
               {
                 path: [...prefix, 'sources', index],
                 message: 'destinations of this directory must not use this source',
-                hint: 'remove the source from this list, or add its id to "sources" of this directory under "destinationsFrom" in the configuration file',
+                hint: 'remove the source from this list, or add it to "sources" of this directory under "destinationsFrom"',
               },
             ],
     )
@@ -146,7 +146,7 @@ export function boundaryProblems(
           {
             path: [...prefix, 'id'],
             message: foreignIdMessage,
-            hint: 'choose another id: if two directories use the same id, Hookline uses the destination of the directory that is earlier in "destinationsFrom"',
+            hint: 'choose another id; Hookline uses the destination of the directory that is earlier in "destinationsFrom"',
             first: [...other.prefix, 'id'],
           },
         ]

@@ -13,7 +13,7 @@ const tokens = 'YAML tokens (words, punctuation marks and spaces)'
 const move = 'remove files from this directory, or move some files to another directory of "destinationsFrom"'
 
 export const tooManyFiles: Objection = {
-  message: `is not read, and the files after it in alphabetical order are not read either: a directory may have at most ${maxFiles} files`,
+  message: `is not read, because its directory has more than ${maxFiles} files; the files after it in alphabetical order are not read either`,
   hint: move,
 }
 const fileTooLong: Objection = {
@@ -21,7 +21,7 @@ const fileTooLong: Objection = {
   hint: 'check that this is the right file',
 }
 const directoryTooLong: Objection = {
-  message: `is not read further, because the files of its directory have more than ${maxTokensPerDirectory} ${tokens} together`,
+  message: `cannot be read completely, because the files of its directory have more than ${maxTokensPerDirectory} ${tokens} in total`,
   hint: move,
 }
 

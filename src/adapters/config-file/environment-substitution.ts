@@ -13,7 +13,7 @@ export function withoutEnvironment(text: string): Substitution {
   return {
     kind: 'refused',
     message: `contains \${…}, but a file of "destinationsFrom" cannot use environment variables`,
-    hint: 'write the value itself, or put a URL or secret into a file of this directory and name that file, for example with "urlFile" in place of "url", or with { file: NAME } in a header; for a literal ${ write $${',
+    hint: 'write the value itself; for a URL or secret, you can instead name a file in the same directory, for example with "urlFile"; for a literal ${ write $${',
   }
 }
 
@@ -43,7 +43,7 @@ export function substitute(text: string, env: Environment): Substitution {
     return {
       kind: 'refused',
       message: `contains a \${ that is neither \${NAME} nor \${NAME:-default}`,
-      hint: 'NAME has only letters, digits and _, and does not begin with a digit; a default cannot contain ${; for a literal ${ write $${',
+      hint: 'NAME must have only letters, digits and _, and must not begin with a digit; the default after :- must not contain ${; for a literal ${ write $${',
     }
   }
   const [name] = unset

@@ -75,7 +75,7 @@ export interface LocatedProblem extends Place {
   readonly file: string
   /**
    * The key of the problem in the whole configuration. If the value of this key could not be read,
-   * no further problem of this value or of a part of it is reported.
+   * Hookline reports no further problems of the value or of its parts.
    */
   readonly pathInConfiguration: Path
   /** The key of the problem in the content of `file`. */
@@ -123,9 +123,9 @@ export async function readConfigFiles(
     const limitFile = limitTokens()
     for (const [position, name] of listed.names.entries()) {
       const file = join(directory, name)
-      // Skip files beyond `maxFiles`, because 100,000 problems would block the process for seconds.
-      // Keep the first of them, whose problem reports the excess. Also keep files in `known`, so
-      // that their last valid destinations stay in use.
+      // Each file beyond `maxFiles` is a problem. Skip these files, because 100,000 problems would
+      // block the process for seconds. Keep the first of them, so that its problem reports the
+      // excess. Also keep files in `known`, so that their last valid destinations stay in use.
       if (position > maxFiles && !known.has(file)) continue
       const prefix = ['destinations', own.length + files.length]
       const from = { within: directory, countToken: limitFile() }

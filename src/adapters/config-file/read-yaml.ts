@@ -16,7 +16,7 @@ import type { CountToken } from './directory-limits.ts'
 import type { Environment } from './environment-substitution.ts'
 import { pathBefore } from './yaml-path-before-offset.ts'
 import { syntaxProblem } from './yaml-syntax-problem.ts'
-import { plainValue, type SubstitutedVariable } from './yaml-to-plain-value.ts'
+import { plainValue, type TextWithVariables } from './yaml-to-plain-value.ts'
 
 export interface Place {
   readonly line: number
@@ -42,7 +42,7 @@ export interface ConfigDocument {
    */
   readonly outline?: unknown
   readonly problems: readonly DocumentProblem[]
-  readonly substituted: readonly SubstitutedVariable[]
+  readonly substituted: readonly TextWithVariables[]
   /**
    * The position of the value or key at a path. If the document has nothing at this path, the
    * position of the nearest enclosing value.

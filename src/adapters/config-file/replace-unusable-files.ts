@@ -25,8 +25,8 @@ export interface ConfigWithStandIns {
  * placeholder too. With a config topic, the id gets no placeholder, because the topic may have the
  * destination.
  *
- * The named ids and the ports are read from `wellFormed` and not from `input`. In `input`, a list
- * that an environment variable has set is still one unparsed text.
+ * The named ids and `network.ports` are read from `wellFormed` and not from `input`. In `input`, a
+ * list that an environment variable has set is still one unparsed text.
  */
 export function replaceUnusableFiles(
   configFiles: ConfigFiles,
@@ -70,10 +70,10 @@ export function replaceUnusableFiles(
 }
 
 /**
- * Reports each usable file with the id of a destination of another directory, if Hookline still
- * uses the last valid version of that destination: its file is now unusable, or its directory
- * cannot be listed. The id stays with its directory, because directories may belong to different
- * teams. Another file of the same directory may use the id, for example a renamed file.
+ * Reports each usable file whose id belongs to a destination of another directory. The file of that
+ * destination is unusable, or its directory cannot be listed, so Hookline uses its last valid
+ * version. The id stays with the directory, because directories may belong to different teams.
+ * Another file of the same directory may use the id, for example a renamed file.
  */
 export function takenIds(
   configFiles: ConfigFiles,
@@ -87,7 +87,7 @@ export function takenIds(
   return parts.flatMap(({ file, value }, index) => {
     const directory = directoryOf.get(valueAt(value, ['id']))
     if (unusable.has(file) || directory === undefined || directory === dirname(file)) return []
-    const hint = `choose another id: Hookline still uses a destination with this id from a file in ${directory} that is now invalid or cannot be read`
+    const hint = `choose another id; Hookline still uses this id for a destination of ${directory} whose file is now invalid or unreadable`
     return [{ path: ['destinations', own + index, 'id'], message: foreignIdMessage, hint }]
   })
 }

@@ -39,7 +39,7 @@ export function watchConfigFile(watch: {
   readonly env: Environment
   /** The settings at the start of the process. */
   readonly start: Loaded
-  /** Changes the settings of each later load, as the caller has changed those of `start`. */
+  /** Applied to the settings of each later load. The caller has already applied it to `start`. */
   readonly override?: (settings: Settings) => Settings
   /** The services whose referenced files, for example secrets, are read. Default: all services. */
   readonly services?: ReadonlySet<ServiceName>
@@ -69,7 +69,7 @@ export function watchConfigFile(watch: {
   let current = start.settings
   let loaded = start
   let reported: SettingsChange['needRestart'] = []
-  let seen: { readonly result: LoadResult; handled: boolean } = { result: start, handled: true }
+  let lastLoad: { readonly result: LoadResult; handled: boolean } = { result: start, handled: true }
   const problemsToReport = createProblemFilter()
   let isBugReported = false
   /** Whether the current settings were applied without an error. */
@@ -88,25 +88,25 @@ export function watchConfigFile(watch: {
     try {
       await loadChanged()
       isLoaded = true
-      if (seen.handled || isPending || isClosed()) return
-      seen.handled = true
-      handle(seen.result)
+      if (lastLoad.handled || isPending || isClosed()) return
+      lastLoad.handled = true
+      handle(lastLoad.result)
     } catch (error) {
       changedChecks = 0
-      // After a failed load, `seen` still has the result for the earlier content. If the files get
-      // that content again, a check reports this result again.
-      seen.handled = isLoaded
+      // After a failed load, `lastLoad` still has the result for the earlier content. Mark it as
+      // not handled, so that a check reports it again if the files get that content again.
+      lastLoad.handled = isLoaded
       reportBug(error)
     }
   }
 
   async function loadChanged(): Promise<void> {
-    const { unchanged, isPartial, digests } = seen.result.snapshot
+    const { unchanged, isPartial, digests } = lastLoad.result.snapshot
     const isUnchanged = await unchanged()
     changedChecks = isUnchanged ? 0 : changedChecks + 1
     if (isUnchanged && !isPartial()) return
     const lastDigests = isPartial() || changedChecks >= maxChangedChecks ? digests : undefined
-    seen = { result: await loadConfigFile(path, env, loaded, services, lastDigests), handled: false }
+    lastLoad = { result: await loadConfigFile(path, env, loaded, services, lastDigests), handled: false }
     isPending = lastDigests === undefined
   }
 
@@ -188,7 +188,7 @@ function repeatChecks({
 /**
  * Creates a filter for the problems of a load. In a partial result, changed files count as
  * unreadable, so a new problem may be temporary. The filter then returns only the problems that the
- * previous result had too, and does not return the same problems again and again.
+ * previous result had too. If these are the same as at the previous call, it returns none.
  * `hasWithheldProblem` is true if the filter withholds a problem until the next result.
  */
 function createProblemFilter() {

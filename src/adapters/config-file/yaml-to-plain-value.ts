@@ -12,7 +12,7 @@ interface OffsetProblem {
 }
 
 /** A text in which environment variables were replaced. */
-export interface SubstitutedVariable {
+export interface TextWithVariables {
   readonly path: Path
   readonly variables: readonly string[]
 }
@@ -20,7 +20,7 @@ export interface SubstitutedVariable {
 interface PlainValue {
   readonly value: unknown
   readonly problems: readonly OffsetProblem[]
-  readonly substituted: readonly SubstitutedVariable[]
+  readonly substituted: readonly TextWithVariables[]
   /**
    * The offsets of each key and its value, by path. For an element of a list, `key` is the offset
    * of the element.
@@ -36,7 +36,7 @@ type Node = ParsedNode | null | undefined
  */
 export function plainValue(root: Node, env: Environment | undefined): PlainValue {
   const problems: OffsetProblem[] = []
-  const substituted: SubstitutedVariable[] = []
+  const substituted: TextWithVariables[] = []
   const offsets = new Map<string, { key: number; value: number }>()
 
   function refuse(path: Path, offset: number, message: string, hint: string): undefined {

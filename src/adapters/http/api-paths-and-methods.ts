@@ -15,7 +15,7 @@ const batchPaths: readonly TrackingPath[] = [
   { path: '/v1/batch', usedBy: 'most server SDKs' },
   { path: '/v1/import', usedBy: 'the SDKs for Ruby, Java and .NET, and version 1 of the SDK for Go' },
   { path: '/v1/b', usedBy: 'the SDKs for browsers and mobile apps' },
-  { path: '/beacon/v1/batch', usedBy: "RudderStack's SDK for browsers, with the write key in the query" },
+  { path: '/beacon/v1/batch', usedBy: "RudderStack's SDK for browsers, which sends the write key in the query" },
 ].map(path => ({ ...path, type: undefined }))
 
 const callPaths: readonly TrackingPath[] = callTypes.flatMap(type => [
@@ -67,7 +67,7 @@ const operatorMethods = [
 ] as const
 const changing = 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT'
 /** The paths that only the listener of the operator API has, with their methods. */
-const objectMethods = [
+const operatorListenerMethods = [
   [/^\/v1\/(audiences|destinations|sources|changes|status|dead-letters|ledger)$/, reading],
   [/^\/v1\/(messages|dead-letters)\/[^/]+$/, reading],
   [/^\/v1\/(destinations|sources)\/[^/]+$/, changing],
@@ -93,7 +93,7 @@ export function operatorMethodsOf(url: string): string | undefined {
   const path = pathOf(url)
   if (path === documentPath || path === keysPath || path === '/' || isConsolePath(path)) return reading
   if (path === sessionPath) return 'DELETE, GET, HEAD, OPTIONS, POST'
-  return operatorMethodsAt(path) ?? objectMethods.find(([pattern]) => pattern.test(path))?.[1]
+  return operatorMethodsAt(path) ?? operatorListenerMethods.find(([pattern]) => pattern.test(path))?.[1]
 }
 
 /** Whether the path belongs to the operator API, which responds without CORS headers. */

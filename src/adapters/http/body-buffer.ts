@@ -97,8 +97,8 @@ export class BodyBuffer {
   }
 
   /**
-   * Frees the memory of the body. Does not wait for garbage collection: V8 starts it when its own
-   * heap grows, but most buffers are outside of this heap.
+   * Frees the memory of the body immediately. V8 would free it too late: it collects garbage when
+   * its own heap grows, but most buffers are outside of this heap.
    */
   free(): void {
     for (const part of this.#parts.splice(0)) {

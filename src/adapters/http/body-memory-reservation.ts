@@ -3,8 +3,8 @@ import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 /** The bytes of the memory budget that one request has reserved. */
 export interface Reservation {
   /**
-   * Reserves more bytes. Without room, reserves nothing and returns false; the caller must then
-   * refuse the body.
+   * Reserves more bytes. If the budget has too few free bytes, reserves nothing and returns false.
+   * The caller must then refuse the body.
    */
   take(bytes: number): boolean
   /** Returns all bytes to the budget. Further calls do nothing. */

@@ -7,7 +7,7 @@ import type { HttpResponse } from './response-codes-and-bodies.ts'
  * is known.
  */
 export interface WriteKeySearch {
-  /** Maximum bytes of the body now. Rises when the write key is found. */
+  /** Maximum bytes of the body. The limit rises when the write key is found. */
   readonly limit: number
   /**
    * Call it when more bytes have arrived. If it returns a response, refuse the request with this

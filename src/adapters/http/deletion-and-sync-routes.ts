@@ -189,6 +189,6 @@ const formRefusal = problem(
 
 const tooManySyncs = problem(
   'unavailable',
-  `${maxSyncs} syncs are in progress, the maximum of one listen address of a process: send the whole list again after the time in Retry-After.`,
+  `This process already receives ${maxSyncs} syncs at this address, the maximum: send the whole list again after the time in Retry-After.`,
   { retryAfter: 5 },
 )

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 
 /**
  * The write key in the headers. Jitsu's libraries append a colon and a secret to the key in
- * `X-Write-Key`. They are not removed, because a key itself may contain a colon.
+ * `X-Write-Key`. This function keeps this suffix, because a key itself may contain a colon.
  */
 export function headerKeyOf(request: IncomingMessage): string | undefined {
   return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)

@@ -154,7 +154,7 @@ async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: 
     } catch (error) {
       logger.warn(
         { address, port, error: String(error) },
-        'an HTTP server of this process cannot listen on one address of localhost (see "address", "port" and "error"), but listens on the other addresses of localhost; if clients need this address, correct the cause of the error, and restart the process',
+        'an HTTP server of this process cannot listen on one address of localhost (see "address", "port" and "error"), but listens on the others; if clients need this address, correct the cause, and restart the process',
       )
     }
   }

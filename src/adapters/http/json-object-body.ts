@@ -85,11 +85,11 @@ const wholeBody = (texts: Texts): ShownProblem => ({ path: '', ...texts })
 const notJson: Texts = { message: 'the body is not JSON', hint: 'send one JSON object' }
 const notObject: Texts = { message: 'the body is not a JSON object', hint: 'send one JSON object' }
 const structureTexts: Readonly<Record<StructureProblem['kind'], Texts>> = {
-  duplicate_key: { message: 'is a duplicate key', hint: 'keep only one of the two' },
+  duplicate_key: { message: 'is a duplicate key', hint: 'remove this key or the earlier one' },
   reserved_key: { message: 'is a reserved key, which Hookline does not accept', hint: 'remove this key' },
   too_deep: { message: `is nested more than ${maxNesting} levels deep`, hint: 'flatten it' },
   lone_surrogate: {
     message: 'contains half of a Unicode surrogate pair, for example \\ud83d alone',
-    hint: 'send both halves, for example \\ud83d\\ude00, or remove this half',
+    hint: 'send both halves of the pair, for example \\ud83d\\ude00, or remove this one',
   },
 }

@@ -34,7 +34,7 @@ interface State extends Connection {
  * Removes `onBodyAborted` when the body was read, unless a pipelined request has set another
  * function.
  */
-export function endBody(connection: Connection, onBodyAborted: Connection['onBodyAborted']): void {
+export function clearBodyAbortedCallback(connection: Connection, onBodyAborted: Connection['onBodyAborted']): void {
   if (connection.onBodyAborted === onBodyAborted) connection.onBodyAborted = undefined
 }
 
@@ -50,8 +50,8 @@ export interface Connections {
    */
   afterResponse(request: IncomingMessage, response: ServerResponse, callback: () => void): void
   /**
-   * Whether the connection stays open after the response. It always does when further requests are
-   * pipelined.
+   * Whether the connection stays open after the response. With further pipelined requests, the
+   * result is always true.
    */
   staysAfter(request: IncomingMessage): boolean
   /**
@@ -117,7 +117,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
 
   function stateOf(socket: Socket): State {
     const state = states.get(socket)
-    if (state === undefined) throw new TypeError('the connection of the request is not known')
+    if (state === undefined) throw new TypeError('this HTTP server does not track the connection of the request')
     return state
   }
 

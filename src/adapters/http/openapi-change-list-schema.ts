@@ -20,7 +20,7 @@ export const changeList: Schema = closed(
     partial: {
       const: true,
       description:
-        'Present when more than 1,000 changes match the request. `changes` then has the newest 1,000 of them. Kafka may have removed changes that are more than 7 days old; `partial` does not show this.',
+        'Present when more than 1,000 changes match the request: `changes` has only the newest 1,000. Kafka may remove changes that are older than 7 days. `partial` does not report removed changes.',
     },
     changes: { ...list(change), maxItems: 1_000 },
   },

@@ -21,7 +21,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user in one of these forms: a JSON object with the keys `userId` and `value`, only the user id as a JSON string or number, or only the user id as plain text. A user without a value is added to the audience. A computed trait needs a value for each user. The list is CSV if its first line that is not blank has a column `userId`. The values are then in the column `value`, which the list of a computed trait must have. An empty value adds the user to an audience, or removes the computed trait from the user.',
+    'One user: the user id in JSON or as plain text, or a JSON object with the keys `userId` and `value`. If the first line of the list names a column `userId`, the list is CSV, with the values in the column `value`. Audience: a user with no value or an empty CSV value is added. Computed trait: each user needs a value, and an empty CSV value removes the trait.',
 }
 
 /**
@@ -49,7 +49,7 @@ export const deletionAndSyncPaths = {
       summary: 'Delete users, and send delete messages to destinations',
       tags: ['operators'],
       description:
-        'Hookline refuses every deletion with a 503 (code `unavailable`) while it cannot read the id or the sources of a destination, because this destination could miss its delete messages. `message` says what to correct.',
+        'While Hookline cannot read the id or the sources of a destination, it refuses every deletion with a 503 (code `unavailable`), because this destination could miss its delete messages. `message` says what to correct.',
       requestBody: { required: true, content: json(schema('DeletionRequest')) },
       responses: {
         ...ofOperators,
@@ -69,7 +69,7 @@ export const deletionAndSyncPaths = {
       summary: 'Show the status of a deletion for each source and destination',
       tags: ['operators'],
       description:
-        'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If the search reaches a limit after it found the deletion, the response has `partial: true`, and results of delete messages may be missing. If the search reaches a limit before it found the deletion, the response is a 503 with the code `unavailable`: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
+        'The search ends after 1.5 seconds or 300,000 records of the deletions topic. If the search has found the deletion before this limit, the response has `partial: true`, and results may be missing. Otherwise, the response is a 503: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
       parameters: [inPath('id')],
       responses: {
         ...ofOperators,
@@ -82,7 +82,7 @@ export const deletionAndSyncPaths = {
       operationId: 'syncAudience',
       summary: 'Upload the members of an audience, or the values of a computed trait',
       description:
-        'The body may have any length. Hookline reads the body as fast as Kafka accepts the records. If the upload is interrupted or a line is invalid, Hookline applies the lines before that point, but does not remove the users who are missing from the list: send the whole list again.',
+        'The body may have any length. If the upload is interrupted or a line is invalid, Hookline applies the lines before that point, but does not remove the users who are missing from the list: send the whole list again.',
       tags: ['operators'],
       parameters: [inPath('name'), ...syncParameters],
       requestBody: memberList,

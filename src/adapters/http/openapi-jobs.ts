@@ -57,7 +57,7 @@ const dryRun = {
 const evenDisconnected = {
   ...flag,
   description:
-    '`true`: the job also replays dead letters from sources that the destination no longer has in its `sources`, and deliveries whose event cannot be decoded.',
+    '`true`: the job also replays a dead letter if its destination is no longer connected to the source of its event, or if Hookline cannot decode the event.',
 }
 
 const job = {
@@ -73,7 +73,7 @@ const job = {
   cancelRequested: {
     ...flag,
     description:
-      '`true`: an operator sent `DELETE` while the job was running. The process that runs the job stops it soon. After the job has ended, the field is still `true`. `state` is then `cancelled` or, if the work ended before the process received the request, `done` or `failed`. The field is absent from a job that was cancelled while it was `waiting`.',
+      '`true`: an operator sent `DELETE` while the job was running, and the job stops soon. The field stays `true` after the end of the job. `state` is then usually `cancelled`. If the job ended first, `state` is `done` or `failed`.',
   },
   error: {
     ...text,
@@ -109,7 +109,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       counts: {
         ...list(countRow),
         description:
-          'Numbers of dead letters by destination and reason. After a dry run: of all selected dead letters. Otherwise: only of those that the job could not replay.',
+          'Numbers of dead letters by destination and reason. A dry run counts all selected dead letters. Any other replay counts only those that it could not replay.',
       },
     },
     [...always, 'filters'],
@@ -132,7 +132,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       missing: {
         ...list(closedWith({ partition: count, firstOffset: count }, ['partition', 'firstOffset'])),
         description:
-          'Partitions of the events topic in which retention has removed records before the job read them. The next record that the job could read has the offset `firstOffset`. Some of the removed records may belong to the time span. The job may have sent earlier records of the partition.',
+          'Partitions in which retention removed events before the job read them, so the resend may be incomplete. `firstOffset`: the offset at which the job continued.',
       },
     },
     [...always, 'destination', 'since', 'until'],
@@ -151,7 +151,7 @@ const idempotencyKey = {
   in: 'header',
   schema: text,
   description:
-    'Several requests with one operator key, the same value of this header and the same body create only one job. All responses show this job. Hookline refuses a request with the same value and another body.',
+    'Requests with the same operator key, the same value of this header and the same body create only one job. Hookline refuses a request with the same value and another body.',
 }
 
 const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
@@ -168,7 +168,7 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       post: operation({
         ...{ id: `create${Name}`, summary: create, parameters: [idempotencyKey], body: [`New${Name}`, true] },
         description:
-          'A process of the operator service runs the job, after all earlier jobs of the same destination. Only one replay runs at a time. A dry run does not wait for other jobs of its destination; if it is a replay, it waits for other replays.',
+          'A process with the service `operator` runs the job. Two replays never run at the same time, even if one is a dry run. A resend and another job of the same destination do not run at the same time, unless one of the two is a dry run. The later job waits.',
         more: { 202: { description: 'Hookline has created the job.', content: json(reference(Name)) } },
         codes: [
           'invalid_json',

@@ -3,7 +3,10 @@ import { closed, count, list, type Schema, text, time } from './openapi-basic-sc
 const perSecond = (description: string): Schema => ({ type: 'number', minimum: 0, description })
 const results = (about: string): Schema =>
   closed({
-    since: { ...time, description: `Start of the time span of these results: ${about}, or up to 15 minutes earlier.` },
+    since: {
+      ...time,
+      description: `Hookline counts the results from this time: ${about}, or up to 15 minutes earlier.`,
+    },
     delivered: { ...count, description: 'Successful deliveries.' },
     failed: { ...count, description: 'Failed attempts. A delivery can have several.' },
     deadLettered: count,
@@ -15,7 +18,7 @@ export const liveInstallation: Readonly<Record<string, Schema>> = {
   rates: {
     ...closed({
       admittedPerSecond: perSecond(
-        'New deliveries per second: one for each destination of a newly read event. Retries are not counted.',
+        'New deliveries per second. An event counts once for each of its destinations. Retries are not counted.',
       ),
       deliveredPerSecond: perSecond('Successful deliveries per second.'),
       failedPerSecond: perSecond('Failed attempts per second.'),
@@ -30,7 +33,8 @@ export const liveInstallation: Readonly<Record<string, Schema>> = {
   },
   openBreakerCount: {
     ...count,
-    description: 'Number of all destinations whose circuit breaker is open or probing in at least one process.',
+    description:
+      'Number of all destinations whose circuit breaker is open or probing in at least one process. `openBreakers` has only the first 100 of them.',
   },
   services: {
     ...list(
@@ -54,11 +58,11 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
       state: {
         enum: ['closed', 'open', 'probing'],
         description:
-          '`probing`: at least one process has sent a probe (a single attempt), and waits for its result. `open`: no process waits for a probe, and at least one process makes no attempts, because too many attempts have failed. `closed`: no process has stopped its attempts because of failures, or the destination is disabled or paused.',
+          '`closed`: all processes make attempts, or the destination is disabled or paused. `open`: at least one process makes no attempts, because too many have failed. `probing`: at least one of these processes has sent a probe (a single attempt), and waits for its result.',
       },
       nextProbeAt: {
         ...time,
-        description: 'When the next attempt may be made. Absent while the circuit breaker is closed.',
+        description: 'When a process may send the next probe. Absent while the circuit breaker is closed.',
       },
     },
     ['nextProbeAt'],
@@ -66,12 +70,12 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   requestsInProgress: count,
   inMemory: { ...count, description: 'Deliveries that wait in the memory of the dispatchers for an attempt.' },
   pace: perSecond(
-    'After a 429 from an endpoint, a process limits its attempts per second. This is the sum of these limits. Processes without this limit are not included. Absent if no process has this limit.',
+    'Attempts per second that all processes together allow after a 429 from an endpoint: the sum of their limits. Processes without a limit are not included. Absent if no process has a limit.',
   ),
   pausedUntil: {
     ...time,
     description:
-      'End of the pause that a process makes after a `Retry-After` from the endpoint. If several processes pause: the latest end. Each process pauses only its own attempts, so other processes may make attempts earlier. Absent if no process pauses. A pause by an operator is not shown here: `state` is then `paused`.',
+      'After a `Retry-After` from the endpoint, a process pauses its own attempts. This is the time when the last of these pauses ends. Processes with a shorter pause, or without one, make attempts earlier. Absent if no process pauses. A pause by an operator is in `state`.',
   },
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

@@ -50,7 +50,7 @@ const destination = open(
     inferred: {
       const: true,
       description:
-        'Present when Hookline found no record of the outcome and only assumes the state, which may be wrong. It assumes `dropped` if the current configuration drops the event, and `delivered` if it has processed the event and no failure is recorded.',
+        'Present when Hookline found no record of the outcome and only assumes the state, which may be wrong. Hookline assumes `dropped` if the current configuration drops the event, and `delivered` if Hookline has processed the event and no failure is recorded.',
     },
     attempts: { ...list(open(attempt, ofAttempts)), description: 'Oldest first.' },
     waiting: open({ tier: text, dueAt: time }, ['tier', 'dueAt']),

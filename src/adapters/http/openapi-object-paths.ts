@@ -98,7 +98,7 @@ const ofKind = (kind: (typeof objectKinds)[number]): Readonly<Record<string, obj
       put: operation({
         ...{ id: `put${Name}`, summary: `Create or replace a ${kind}`, answer: 'ChangeResult', more: created },
         description:
-          'A secret with the value `***` keeps its stored value. In a list, `***` keeps the stored secret at the same position. `*** (5d41402a)` keeps the stored secret whose SHA-256 begins with these hex digits. Without `If-Match`, the request can only create an object.',
+          '`***` in place of a secret keeps the stored secret. In a list, `***` keeps the stored secret at the same position. `*** (5d41402a)` keeps the stored secret whose SHA-256 begins with these hex digits. Without `If-Match`, the request can only create an object.',
         ...{ parameters: [id, ifMatch, ifNoneMatch, dryRun], body: [document, true] },
         codes: [...ofDocuments, ...needsPrecondition],
       }),
@@ -203,7 +203,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
         inQuery(
           'since',
           text,
-          'Only changes since this time: ISO 8601, or a duration before now such as 24h. Absent: all changes that Hookline still has. The response has at most the newest 1,000 changes. It does not have the versions in which Hookline has only encrypted the secrets again.',
+          'Only changes since this time: ISO 8601, or a duration before now such as 24h. Absent: all changes that Hookline still has. The response has at most the newest 1,000 changes.',
         ),
       ],
       codes: ['invalid_query'],

@@ -15,7 +15,7 @@ const disabledAutomatically = {
     failingSince: { ...time, description: 'No attempt has succeeded since this time. ISO 8601, UTC.' },
   }),
   description:
-    'Present if Hookline, and not an operator, has disabled the destination. The `reason` is `failing` if no attempt has succeeded for the time in `lifecycle.disableAfter`. The `reason` is `gone` if the webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. `enabled` in `document` can still be `true`, because Hookline does not change it.',
+    'Present if Hookline, and not an operator, has disabled the destination. The `reason` is `failing` if no attempt has succeeded for the time in `lifecycle.disableAfter`, and `gone` if the webhooks responded with 410 Gone. `enabled` in `document` stays `true`.',
 }
 export const problems = { ...list(reference('ObjectProblem')), maxItems: 100 }
 export const objectView = {
@@ -35,7 +35,7 @@ export const objectView = {
   conflict: {
     ...flag,
     description:
-      '`true`: the API also created an object with this id. Hookline ignores that object, and uses the object of the configuration file.',
+      '`true`: the config topic also has an object with this id, which the API created. Hookline uses the object of the configuration file, and ignores the other one.',
   },
   changedBy: {
     ...text,
@@ -54,7 +54,7 @@ export const objectView = {
     type: 'object',
     additionalProperties: text,
     description:
-      'For the path of each secret and of each masked URL: the first 8 hex digits of the SHA-256 of the value. Values of fewer than 16 characters are absent.',
+      'The first 8 hex digits of the SHA-256 of each secret and of each masked URL. The keys are their paths in `document`. A value of fewer than 16 characters has no fingerprint.',
   },
 } as const satisfies Readonly<Record<string, Schema>>
 const ofFile = ['changedBy', 'changedAt', 'disabledAutomatically']
@@ -70,7 +70,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   ObjectPatch: {
     type: 'object',
     description:
-      'The members to change. `null` removes a member, an object is merged into the member, and any other value replaces it.',
+      'A JSON Merge Patch (RFC 7396): `null` removes a key, an object is merged into the stored object, and any other value replaces the stored value.',
   },
   ObjectProblem: closed({
     path: { ...text, description: 'Path of the field. Empty if the problem concerns the whole document.' },
@@ -85,7 +85,10 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   Object: closed(objectView, ofFile),
   ChangedObject: closed(changed, ofFile),
   CheckedChange: closed({
-    dryRun: { const: true, description: 'The change is possible. Nothing was written.' },
+    dryRun: {
+      const: true,
+      description: 'Hookline would accept the change. Because of `dryRun=true`, Hookline wrote nothing.',
+    },
     created: { type: 'boolean', description: 'Whether the change would create the object.' },
     changedFields: list(text),
   }),
@@ -141,7 +144,10 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   TestResult: closed({
     messageId: text,
     body: { ...text, description: 'The body of each request to a webhook.' },
-    delivered: { ...flag, description: 'Whether a webhook acknowledged the message with a status of 200 to 299.' },
+    delivered: {
+      ...flag,
+      description: 'Whether the endpoint of at least one webhook responded with a status of 200 to 299.',
+    },
     responses: list(
       closed(
         {

@@ -16,9 +16,9 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   defined_in_file: 'the configuration file defines the object, so it can be changed only in that file',
   encryption_key_missing: '`operator.encryptionKeyFile` is not set, so no object can be created or changed',
   rotation_in_progress:
-    'the destination already has two shared secrets, the maximum, so only a rotation with the `overlap` `0s` can begin',
+    'the destination already has two shared secrets, the maximum; to replace both now, send `"overlap": "0s"`',
   too_many_keys:
-    'the source already has three write keys, the maximum; to remove the oldest ones, send `keep`, the number of earlier keys that stay valid',
+    'the source already has three write keys, the maximum; to remove the oldest keys, send `keep` in the body: the number of earlier keys that stay valid',
   too_many_jobs: '100 replays and resends, the maximum, are waiting or running, so no job was created',
   not_in_use: 'Hookline does not use the destination now, because its document has problems',
   in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',
@@ -28,7 +28,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body; no job was created',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:
-    'for a change of an object or a job: Hookline could not confirm the change, but may have made it, so read the object or the job before you send the change again. For all other requests: Kafka did not respond in time, or too many test messages are in progress, so send the request again later',
+    'for a change of an object or a job: Hookline may have made the change, so read the object or the job before you send the change again. For all other requests: Kafka did not respond in time, or too many test messages are in progress, so send the request again later',
 }
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })

@@ -29,7 +29,7 @@ export const operatorSecurity = {
     in: 'cookie',
     name: 'hookline_session',
     description:
-      'The session cookie that the sign-in sets. If the header Host has a port, the name of the cookie ends in `_` and the port, for example `hookline_session_8090`. Each request except GET and HEAD also needs, in `X-CSRF-Token`, the CSRF token from the response to the sign-in. Hookline refuses the cookie in requests that a page of another origin sends.',
+      'The session cookie that the sign-in sets. Each request except GET and HEAD also needs the CSRF token of the session in the header `X-CSRF-Token`. If the header Host has a port, the name of the cookie ends in `_` and the port, for example `hookline_session_8090`.',
   },
 } as const
 
@@ -48,7 +48,7 @@ export function operatorDocument(): object {
       description: [
         'The API listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET and HEAD requests only.',
         'A path may end in a slash. There are no CORS headers: web pages of other origins cannot use the API.',
-        'Every error response is a JSON object with `code`, `message` and a third field. On the paths for destinations, sources, messages, dead letters, replays, resends, changes, status, the ledger, the list of audiences and the session, the third field is `problems`, a list of the invalid values (may be empty). On all other paths, the third field is `error`, the same text as `message`. With the status 405, 408, 417, 431 or 500, or the code `malformed_request`, the third field can be either of the two on any path.',
+        'Every error response is a JSON object with `code`, `message` and one more field. On the paths of deletions and syncs, and on paths that do not exist, this field is `error`, with the same text as `message`. On all other paths, it is `problems`, a list of invalid values (may be empty). But for 405, 408, 417, 431, 500 and `malformed_request`, it may be `error` on every path.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },

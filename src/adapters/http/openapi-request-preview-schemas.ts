@@ -21,7 +21,7 @@ export const requestPreview: Schema = closed(
     paused: {
       const: true,
       description:
-        'Present if the destination is paused: the requests wait until it is resumed or their retry window ends.',
+        'Present if the destination is paused. Requests then wait until you resume the destination, at most until the retry window ends.',
     },
   },
   ['paused'],

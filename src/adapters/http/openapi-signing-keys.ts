@@ -34,7 +34,7 @@ export const publicKeys = {
     operationId: 'signingKeys',
     summary: 'List the public keys that verify the Ed25519 signatures of requests to webhooks',
     description:
-      'A JSON Web Key Set (RFC 7517). Everyone can read it without an operator key. The keys do not name their destinations. A receiver should trust only the keys of its own destination, so the receiver must request keys with the parameter `destination`.',
+      'A JSON Web Key Set (RFC 7517). Everyone can read it without an operator key. A receiver should trust only the keys of its own destination: request them with the parameter `destination`, because the keys do not name their destinations.',
     tags: ['settings'],
     security: [],
     parameters: [

@@ -16,7 +16,7 @@ export const statusLedgerAndAudiencePaths: Readonly<Record<string, object>> = {
         inQuery(
           'until',
           text,
-          'The count ends with the hour that contains this time, in the same form as `since`. Default: now.',
+          'The count ends with the hour that contains this time: ISO 8601, or a duration before now such as 1h. Default: now.',
         ),
         inQuery('destination', text, 'Only deliveries to this destination.'),
       ],

@@ -34,7 +34,7 @@ const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
       difference: {
         type: 'integer',
         description:
-          'Number of deliveries that have no result and do not wait for an attempt: 0 if none is lost; negative if more results than deliveries were counted. In `totals`: the sum of the absolute values of this field in all rows. Absent when Hookline could not read all counts.',
+          'Number of lost deliveries, which have no result and do not wait for an attempt. Negative: Hookline counted more results than deliveries. In `totals`: the sum of the absolute values of all rows. Absent if Hookline could not read all counts.',
       },
     },
     ['difference'],
@@ -62,7 +62,7 @@ export const statusLedgerAndAudienceSchemas: Readonly<Record<string, Schema>> = 
       problemCount: {
         ...count,
         description:
-          'Number of destinations and sources with one of these problems: the object is excluded, the configuration file and the API both define the object, or the file connects the destination to an unknown source. `problems` has the first 100 of them.',
+          'Number of destinations and sources with at least one of these problems: Hookline cannot use the document, the configuration file and the API both define the object, or the file connects the destination to an unknown source. `problems` has the first 100 of them.',
       },
       ...liveInstallation,
     },

@@ -27,7 +27,9 @@ const messageFields = {
     'When the event happened. Default: `originalTimestamp` or, if both are absent, the time when Hookline receives the message.',
   ),
   originalTimestamp: time('When the event happened, for a message without `timestamp`.'),
-  sentAt: time("When the message was sent, by the client's clock. Used to correct the skew of that clock."),
+  sentAt: time(
+    "Time on the client's clock when the client sent the message. Hookline uses it to correct the skew of this clock.",
+  ),
   context: object('Device, app, page and other context. Its keys override those in the context of the batch.'),
   integrations: object(
     'Webhooks do not receive the message if `Webhooks` is false, or if `Webhooks` is absent and `All` is false.',

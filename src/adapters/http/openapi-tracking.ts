@@ -18,7 +18,7 @@ const parameters = {
   StrictMode: {
     name: 'X-Strict-Mode',
     in: 'header',
-    description: '`1`: if one message is rejected, the whole request is rejected and nothing is stored.',
+    description: '`1`: if any message is invalid, the collector rejects the whole request and stores nothing.',
     schema: { enum: ['1'] },
   },
 }
@@ -60,7 +60,7 @@ const settings = {
     responses: {
       ...ofEveryRequest,
       200: {
-        description: 'A source has this write key. These are the settings for SDKs that use it.',
+        description: 'The write key belongs to a source. The response has the settings for SDKs that use this key.',
         content: json(schema('Settings')),
       },
       404: response('NotFound'),
@@ -126,7 +126,7 @@ export function openApiDocument(): object {
           in: 'header',
           name: 'X-Write-Key',
           description:
-            'The write key. If no source has the whole text as its key, the first colon and the text after it are ignored.',
+            'The write key. If a colon and more text follow the key, Hookline ignores the colon and this text.',
         },
         query: { type: 'apiKey', in: 'query', name: 'writeKey' },
         operator: { ...operatorSecurity.operator, description: 'The key in `collector.operatorKey`.' },

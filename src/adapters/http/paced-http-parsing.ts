@@ -16,8 +16,8 @@ const parseMs = 2
  */
 const maxUnansweredInTotal = 5_000
 /**
- * Maximum number of lines of a body that are parsed together. A chunk of a chunked body has two
- * lines.
+ * Maximum number of lines of a body that are parsed together. In a chunked body, each chunk has two
+ * lines: its size and its data.
  */
 const linesPerPiece = 64
 /**
@@ -28,8 +28,8 @@ const smallDataBytes = 16_384
 /**
  * Maximum number of waiting connections, not counting those that `smallDataBytes` exempts. It
  * bounds the memory for unparsed data. Each connection holds the unparsed rest of one read (at most
- * 64 KiB) and the data that Node has read in advance. Node does not read further in advance while
- * this data exceeds the `highWaterMark` of node-server-with-limits.ts.
+ * 64 KiB) and the data that Node has read in advance. Node stops reading in advance when this data
+ * exceeds the `highWaterMark` of node-server-with-limits.ts.
  */
 const maxWaiting = 1_000
 
@@ -60,7 +60,7 @@ interface ParseState {
  *   head, or up to `linesPerPiece` lines of a body.
  * - After `parseMs`, parsing stops until the next iteration.
  * - A connection with `maxUnanswered` requests without a response waits. When all connections
- *   together have `maxUnansweredInTotal`, a connection with one of these requests waits.
+ *   together have `maxUnansweredInTotal`, a connection with only one of these requests also waits.
  * - At most `maxWaiting` connections wait, not counting those that `smallDataBytes` exempts. If
  *   another one must wait, a connection of the address with the most waiting connections is closed.
  */
@@ -85,7 +85,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     states.set(socket, state)
 
     function onData(data: Buffer): void {
-      // The server has sent its last response on this connection.
+      // After the last response on this connection, the server ignores further data.
       if (socket.writableEnded) return
       // Node may resume the socket while the connection still waits. The new data must then wait
       // too.
@@ -161,8 +161,8 @@ function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): voi
     const { onClose = [] } = states.get(socket) ?? {}
     states.delete(socket)
     socket.removeAllListeners('data')
-    // Node has removed its listener of `close`. Without it, the responses to earlier requests would
-    // emit no `close`, and `unansweredInTotal` would stay too high.
+    // Add Node's listener of `close` again, which Node has removed. Otherwise the responses to
+    // earlier requests would emit no `close`, and `unansweredInTotal` would stay too high.
     const present = socket.rawListeners('close')
     for (const listener of onClose) if (!present.includes(listener)) socket.on('close', listener as () => void)
     // Node has removed its listener of `error`. Without one, an error of this connection would end
@@ -220,9 +220,9 @@ function createParseTimeLimit() {
 const emptyLine = '\r\n\r\n'
 
 /**
- * Returns the offset in `data` at which the first piece ends. If `data` has at most one empty line
- * and fewer than `linesPerPiece` lines of a body, all of it is one piece. Otherwise, the piece ends
- * after the first empty line or, without an empty line, after `linesPerPiece` lines. `isBody` says
+ * Returns the offset at which the first piece of `data` ends. Short data is one piece: at most one
+ * empty line, and fewer than `linesPerPiece` lines of a body. In longer data, the piece ends after
+ * the first empty line or, without an empty line, after `linesPerPiece` lines. `isBody` says
  * whether `data` begins in a body.
  */
 export function endOfPiece(data: Buffer, isBody: boolean): number {

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/ports.ts'
 import { isGzip } from '../streams/plain-or-gzip-lines.ts'
 import { BodyBuffer, type ChunkMemory } from './body-buffer.ts'
 import type { WriteKeySearch } from './body-write-key.ts'
-import { type Connection, endBody } from './open-connections.ts'
+import { type Connection, clearBodyAbortedCallback } from './open-connections.ts'
 import { type HttpResponse, problem, refused } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 import type { NotUnpacked, UnpackPermit } from './unpack-permits.ts'
@@ -26,8 +26,8 @@ const maxRatio = { factor: 100, above: 524_288 } as const
 
 interface Limits {
   /**
-   * Maximum unpacked bytes now. It rises when `onBytes` finds the write key, because the source of
-   * the request is then known.
+   * Maximum unpacked bytes. The limit rises when `onBytes` finds the write key, because the source
+   * of the request is then known.
    */
   readonly limit: number
   /**
@@ -207,7 +207,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
 
   function settle(result: Received): void {
     cancel()
-    endBody(connection, onBodyAborted)
+    clearBodyAbortedCallback(connection, onBodyAborted)
     request.off('data', onData).off('end', onEnd).off('close', onGone)
     if (result.kind !== 'received') store.free()
     resolve(result)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../core/ports.ts'
 import { crossOrigin } from './cors.ts'
-import { type Connections, endBody } from './open-connections.ts'
+import { type Connections, clearBodyAbortedCallback } from './open-connections.ts'
 import type { HttpResponse } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
@@ -54,7 +54,7 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
     let bytes = 0
     const end = (): void => {
       cancel()
-      endBody(connection, end)
+      clearBodyAbortedCallback(connection, end)
       request.off('data', count)
       response.end()
     }

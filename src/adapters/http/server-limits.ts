@@ -34,7 +34,7 @@ export interface HttpLimits {
    */
   readonly age: { readonly min: DurationMs; readonly max: DurationMs }
   /**
-   * Maximum time without data in both directions. After a response, `keepAlive` applies instead.
+   * Maximum time without data in either direction. After a response, `keepAlive` applies instead.
    */
   readonly inactivityTimeout: DurationMs
   /**

@@ -3,7 +3,7 @@ import { sessionLifetime } from '../../core/operator/operator-sessions.ts'
 
 /**
  * The name of the session cookie. It contains the port, because browsers share cookies between all
- * ports of a host. Two operator services on one host would overwrite each other's cookie.
+ * ports of a host. Otherwise two operator services on one host would overwrite each other's cookie.
  */
 function nameFor({ host = '' }: IncomingHttpHeaders): string {
   const port = /:(\d{1,5})$/.exec(host)?.[1]

@@ -31,8 +31,8 @@ export interface SinkOptions {
   /** A signature is valid when it matches any of these secrets. */
   readonly secrets?: readonly Secret[]
   /**
-   * The responses to the attempts of one message on one path, in order; the last one repeats.
-   * X-Message-Id, otherwise the body, identifies a message.
+   * The responses to the attempts of one message on one path, in order; the last one repeats. The
+   * sink recognises a message by X-Message-Id or, without this header, by the body.
    */
   readonly answers?: readonly SinkAnswer[] | undefined
   /** Delay before each response or reset. */
@@ -211,8 +211,8 @@ function refuse(response: ServerResponse, status: number, headers: Record<string
 }
 
 /**
- * Reads the body; `undefined` when it is too large. Even then it is read to its end, so that the
- * client can read the response.
+ * Reads the body to its end, so that the client can read the response. Returns `undefined` when
+ * the body is too large.
  */
 async function readBody(request: IncomingMessage): Promise<{ readonly text: string } | undefined> {
   const chunks: Buffer[] = []

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { UploadCutShort } from '../../core/operator/deletion-and-audience-api.ts'
 import type { Clock } from '../../core/ports.ts'
-import { type Connection, endBody } from './open-connections.ts'
+import { type Connection, clearBodyAbortedCallback } from './open-connections.ts'
 import { type HttpResponse, problem } from './response-codes-and-bodies.ts'
 import type { HttpLimits } from './server-limits.ts'
 
@@ -80,7 +80,7 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
         await waitForMore()
       }
     } finally {
-      endBody(connection, onBodyAborted)
+      clearBodyAbortedCallback(connection, onBodyAborted)
       request.off('data', onData).off('end', onEnd).off('close', onGone)
       // Discards the unread part of the body, which would otherwise delay the response.
       request.resume()

@@ -62,7 +62,7 @@ export function createUnpackPermits(): (owner: BodyOwner) => UnpackPermit {
           }
           const onGone = (): void => leave?.({ kind: 'gone' })
           leave = why => {
-            semaphore.leave(request)
+            semaphore.cancel(request)
             settle(why)
           }
           onClosed.add(onGone)

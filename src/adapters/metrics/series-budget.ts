@@ -36,8 +36,8 @@ export class SeriesBudget {
 
   /**
    * Whether the limit allows one more series.
-   * @param isDetailed whether the series has at least two labels whose values `_other` could still
-   * replace; a lower limit then applies
+   * @param isDetailed true if `_other` can still replace the values of at least two labels of the
+   * series; a lower limit then applies
    */
   hasRoom(isDetailed: boolean): boolean {
     return this.#used < (isDetailed ? seriesBudget.maxBeforeWebhookOverflows : seriesBudget.maxOverflowing)
@@ -57,8 +57,8 @@ export class SeriesBudget {
 }
 
 /**
- * Wraps a gauge so that label sets above the limit of series are not shown. They are not added up
- * under `_other`, because a sum of states has no meaning.
+ * Wraps a gauge so that label sets above the limit of series are not shown. Their values are not
+ * added up under `_other`, because a sum of states has no meaning.
  */
 export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
   const shown = new Set<string>()

@@ -34,8 +34,8 @@ const page = z.object({
 export interface ListedDeadLetters {
   readonly deadLetters: readonly ShownDeadLetter[]
   /**
-   * Whether the list may contain replayed dead letters: the operator service recognises them by an
-   * index, and the index is full.
+   * Whether the list may contain replayed dead letters. True when the operator service's index of
+   * replayed dead letters is full.
    */
   readonly isPartial: boolean
 }

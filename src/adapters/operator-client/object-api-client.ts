@@ -111,7 +111,7 @@ export interface ListFilter {
 export interface ChangeOptions {
   /** The version that the caller has read; `absent` when the object does not exist. */
   readonly expected: number | 'absent'
-  /** Whether the change is only checked. */
+  /** Whether the API only checks the change, and does not make it. */
   readonly dryRun: boolean
 }
 
@@ -131,7 +131,7 @@ export interface ObjectApiClient {
   /** `keep` is the number of earlier write keys that stay valid; `undefined` keeps all. */
   rotateKey(id: string, keep: number | undefined): Promise<KeyRotated | Refused>
   test(id: string): Promise<Tested | Refused>
-  /** `source` may be `undefined` if the destination has only one. */
+  /** `source` may be `undefined` if the destination has only one source. */
   preview(
     id: string,
     body: { readonly source: string | undefined; readonly message: unknown },

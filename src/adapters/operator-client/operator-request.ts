@@ -106,7 +106,8 @@ export async function sendToOperator(
     })
     text = await response.text()
   } catch (error) {
-    // For other methods, the error must say that the service may have carried out the request.
+    // Only GET throws the abort reason itself: after other methods, the error must say that the
+    // service may have carried out the request.
     if (method === 'GET') signal.throwIfAborted()
     if (signal.aborted)
       throw new OperatorApiFailed('interrupted', `interrupted before the response from ${url}${advice}`, error)

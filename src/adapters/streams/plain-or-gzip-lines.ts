@@ -48,11 +48,11 @@ async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /**
- * Unpacks gzip. Throws an error if data follows a zero byte between two gzip members, because Node
- * silently ignores this data. A full sync of the incomplete list would remove the missing users.
+ * Unpacks gzip. Throws an error if data follows a zero byte between two gzip members. Node silently
+ * ignores this data, so a full audience sync would remove the users in it.
  */
 async function* gunzipped(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-  /** Numbers of compressed bytes: all of them, and those up to the last byte that is not zero. */
+  /** The number of compressed bytes: in total, and up to the last non-zero byte. */
   let [length, lengthWithoutPadding] = [0, 0]
   const count = (piece: Buffer): void => {
     let end = piece.length

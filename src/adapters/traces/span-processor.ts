@@ -66,7 +66,7 @@ function createLossReporter({ clock, logger, metrics }: Deps) {
     if (clock.monotonic() - loggedAt < logEveryMs) return
     logger.warn(
       { spans: unlogged, reason, error },
-      'this process could not export trace spans (see "error"), and discarded them; "spans" is the number of discarded spans; messages are not affected; check traces.endpoint (if it is not set: OTEL_EXPORTER_OTLP_*), the tracing backend at this address, and the network to the tracing backend',
+      'this process could not export trace spans (see "error"), and discarded them (their number: see "spans"): check the tracing backend, and its address in traces.endpoint or in the OTEL_EXPORTER_OTLP_* variables; messages are not affected',
     )
     loggedAt = clock.monotonic()
     unlogged = 0

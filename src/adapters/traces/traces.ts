@@ -113,7 +113,8 @@ function samplerOf(sample: number): Sampler {
   const ratio = new TraceIdRatioBasedSampler(sample)
   const sampled = { decision: SamplingDecision.RECORD_AND_SAMPLED }
   return {
-    // A parent or linked span was sampled: if it was not, `start` does not create this span.
+    // `start` creates no span if the parent or a linked span is not sampled. So a span with a
+    // parent or a link is always sampled.
     shouldSample: (context, traceId, _name, _kind, _facts, links) =>
       links.length > 0 || trace.getSpanContext(context) !== undefined ? sampled : ratio.shouldSample(context, traceId),
     toString: () => `Beginner{${ratio}}`,

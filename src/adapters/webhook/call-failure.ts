@@ -50,7 +50,7 @@ const nodeCodes: ReadonlyMap<string, string> = new Map([
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_RESPONSE'],
 ])
 
-/** Node's code for the error; without one, the error's name. */
+/** Node's code for the error, or the error's name if the error has no code. */
 export function codeOf(error: Error): string {
   const code = String((error as NodeJS.ErrnoException).code ?? error.name)
   return nodeCodes.get(code) ?? code

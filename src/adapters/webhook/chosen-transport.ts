@@ -4,8 +4,8 @@ import type { WebhookTransport } from '../../core/webhook-ports.ts'
 import type { TransportDeps } from './transport-for-any-http-client.ts'
 
 /**
- * Creates the transport that `delivery.transport` names. To load an HTTP client takes about 90 ms,
- * so only this one is loaded.
+ * Creates the transport that `delivery.transport` names. Loads only the HTTP client of this
+ * transport, because each HTTP client takes about 90 ms to load.
  */
 export async function createChosenTransport(
   name: DeliverySettings['transport'],

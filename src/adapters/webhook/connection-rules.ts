@@ -31,7 +31,7 @@ export class UnresolvedName extends Error {
   }
 }
 
-/** OpenSSL refuses the client certificate or its key. `code` is OpenSSL's. */
+/** OpenSSL refuses the client certificate or its key. `code` is OpenSSL's error code. */
 export class UnusableIdentity extends Error {
   readonly code: string
 

@@ -103,7 +103,7 @@ class AgentGeneration implements PoolGeneration {
   #pair(keepAlive: boolean): AgentPair {
     const options = {
       ...{ keepAlive, maxFreeSockets: maxOpen, timeout: idleTimeoutMs, ...this.#rules.connect },
-      // Node's own cache keeps TLS sessions of any age. `TlsEndpoints` keeps the sessions instead.
+      // Node's own cache keeps TLS sessions of any age, so `TlsEndpoints` caches the sessions.
       maxCachedSessions: 0,
     }
     return { http: this.#guard(new http.Agent(options), false), https: this.#guard(new https.Agent(options), true) }
@@ -166,7 +166,7 @@ class AgentGeneration implements PoolGeneration {
   }
 
   /**
-   * Counts the connection, and follows its progress. It is a method, because a function inside
+   * Counts the connection, and follows its progress. This is a method, because a function inside
    * `createConnection` would keep the first request in memory until the connection closes.
    */
   #follow(socket: Socket, connection: FollowedConnection, port: number): Socket {

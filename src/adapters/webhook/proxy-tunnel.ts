@@ -130,8 +130,8 @@ class TunnelInProgress implements OpeningTunnel {
   }
 
   /**
-   * Requests a tunnel to the first of `hosts`. If the proxy cannot reach it, or does not respond in
-   * time, requests a tunnel to the next one.
+   * Requests a tunnel to the first of `hosts`. If the proxy cannot reach this host, or does not
+   * respond in time, requests a tunnel to the next host.
    */
   #connect(hosts: readonly string[]): void {
     if (this.#isOver) return

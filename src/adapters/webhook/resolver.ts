@@ -37,7 +37,7 @@ const cacheMs = 5_000
  * servers can return thousands.
  */
 const maxPerFamily = 16
-/** How long to wait for the second address family (RFC 8305 §3). */
+/** How long to wait for the second address family after the first has arrived (RFC 8305 §3). */
 const graceMs = durationMs(50)
 const queryTimeoutMs = 1_000
 
@@ -47,8 +47,8 @@ const queryTimeoutMs = 1_000
  */
 const codesWithoutFallback = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
 /**
- * The cache keys of the hosts file and of the last reload. They differ from all other keys, because
- * no host name contains a slash.
+ * The cache keys of the hosts file and of the last reload of /etc/resolv.conf. They differ from all
+ * host names, because no host name contains a slash.
  */
 const hosts = '/etc/hosts'
 const reloading = '/etc/resolv.conf'

@@ -18,7 +18,7 @@ interface Options {
 /** `hookline check-config`: validates the configuration as `run` does, without network access. */
 export function checkConfigCommand(io: CommandIo): Command {
   const command = createCommand('check-config', 'validate the configuration without network access', io).description(
-    'Reads the configuration and every file that it refers to, and prints one line for each problem. With --services it reads only the files that `hookline run` needs for these services. The exit code is 2 if there is a problem. The command uses no network, so it does not check destinations and sources that were created through the operator API. The operator service checks them at each change.',
+    'Reads the configuration and every file that it refers to, and prints one line for each problem. The exit code is 2 if there is a problem.\n\nThe command uses no network, so it does not check destinations and sources that were created through the operator API. The operator service checks them at each change.',
   )
   withServicesOption(withJsonOption(withConfigOption(command)), 'read only the files that these services need').action(
     (options: Options) => run(options, io),

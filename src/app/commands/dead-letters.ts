@@ -34,13 +34,14 @@ export interface DeadLetterSource {
 }
 
 const operatorUrlText =
-  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given); without a URL, the command itself reads the dead letters from Kafka'
+  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given)'
 
 const description = [
   'Lists the dead letters (permanently failed deliveries) that match all filters and were not replayed yet, oldest first.',
-  'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter in the operator API. The last line, on stderr, has the number of dead letters and the number for each reason.',
-  'The command uses the operator API if --operator-url is given. It also uses the operator API if HOOKLINE_OPERATOR_URL is set, unless --config is given. The variable HOOKLINE_CONFIG makes no difference. With the operator API, the operator service reads the dead letters, and the command needs an operator key, but no configuration file and no access to Kafka. With the operator API and --limit, the last line counts only the dead letters that are shown.',
-  'With --json each dead letter is one JSON line with all fields and, if the command itself reads from Kafka, the event. The line never contains the HTTP requests or secrets.',
+  'The column TIME has the time of the permanent failure, OUTCOMES the outcome of each webhook, ORIGIN the topic, partition and offset of the event, and KEY the key of the dead letter in the operator API.',
+  'The last line, on stderr, counts the dead letters by reason. With the operator API, it counts only the dead letters that the command shows.',
+  'Without --config, the command uses the operator API if --operator-url is given or HOOKLINE_OPERATOR_URL is set. It then needs an operator key, but no configuration file and no access to Kafka. In all other cases, the command itself reads the dead letters from Kafka.',
+  'With --json, each dead letter is one JSON line with all fields. The line has the event only if the command reads the dead letters from Kafka, not through the operator API. The line never contains HTTP requests or secrets.',
 ].join('\n\n')
 
 const examples = [
@@ -63,7 +64,7 @@ export function deadLettersCommand(
   withOperatorOptions(withFilterOptions(withConfigOption(command), clock.now()), operatorUrlText)
     .option(
       '--limit <n>',
-      'show only the newest n dead letters, in the order from the oldest to the newest (default: all)',
+      'show only the newest n dead letters, oldest first (default: all)',
       wholeNumber('--limit', 1),
     )
     .option('--json', 'print one JSON line for each dead letter')

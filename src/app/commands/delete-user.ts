@@ -46,9 +46,11 @@ interface Options {
 }
 
 const description = [
-  'Deletes users in the sources that --source names (default: in every source). Within 5 seconds, Hookline stops delivering the earlier events of the users (events from before the deletion). Hookline also removes the users from all audiences. For each user and each of these sources, every enabled destination of the source gets one delete message, with the usual retries.',
+  'Deletes users in the sources that --source names (default: in every source). Within 5 seconds, Hookline stops delivering earlier events of these users. Hookline also removes the users from all audiences.',
+  'In each of the sources, Hookline sends one delete message per user to every enabled destination of the source, with the usual retries.',
   'With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
-  'The command writes to Kafka itself and needs no collector. It prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report the progress of the deletion. If the command fails before it has written everything, repeat the command with the same options, and with this id in --id.',
+  'The command writes directly to Kafka and needs no collector. It prints the id of the deletion. To see the progress, run the command with this id in --status.',
+  'If the command fails before it has written everything, repeat it with the same options, and with the printed id in --id.',
 ].join('\n\n')
 
 const examples = [
@@ -70,7 +72,7 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
     .option('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
     .option(
       '--source <id...>',
-      `delete the users only in this source and at its destinations (default: in every source); can be repeated; the number of users times the number of sources must be at most ${maxUserSourcePairs}`,
+      `delete the users only in this source and at its destinations (default: in every source); can be repeated; maximum: ${maxUserSourcePairs} pairs of a user and a source`,
     )
     .option('--suppress', 'also drop new events of these users, until you run `hookline unsuppress-user`')
     .option(
@@ -157,7 +159,7 @@ function newRecord(request: DeletionRequest, id: string, now: EpochMs, settings:
   return deletionOf(request, id, now, routing)
 }
 
-const limits = `this command reads for at most ${commandLimits.time / 1_000} s, and at most ${commandLimits.records} records`
+const limits = `${commandLimits.time / 1_000} s or ${commandLimits.records} records`
 
 /**
  * Whether a request with `--id` can be a repetition of the recorded deletion. The record has only
@@ -179,7 +181,7 @@ async function printStatus(
   const found = await createFindDeletion({ ...access, topic, limits: commandLimits })(id)
   if (found.kind === 'not_reached')
     throw new CommandFailed(
-      `deletion ${id} not found, but it may exist: the search stopped at its limit before the end of the deletions topic (${limits}); check the id; if the id is correct and Kafka was slow, run the command again`,
+      `deletion ${id} was not found before the search reached its limit (${limits}), but it may exist; check the id, then run the command again`,
     )
   if (found.kind === 'none') throw new CommandFailed(`there is no deletion with the id ${id}: check the id`)
   const { status, record } = found
@@ -188,7 +190,7 @@ async function printStatus(
     ...deletionLines(status),
     ...(status.partial
       ? [
-          `Hookline may have delivered more delete messages than shown: the search for results ended before it had read everything (${limits})`,
+          `Hookline may have delivered more delete messages than shown, because the search for results reached its limit (${limits})`,
         ]
       : []),
   ])

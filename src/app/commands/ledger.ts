@@ -23,9 +23,10 @@ interface Options extends OperatorOptions {
 }
 
 const description = [
-  'Counts deliveries by destination, and by the hour in which their event was written to Kafka. ADMITTED counts new deliveries, REPLAYED those that an operator started again, and REPEATED those that Hookline repeated after a crash. The next columns count what happened to these deliveries: delivered, dead-lettered, dropped, or still waiting in a retry topic. The operator service reads the counts from Kafka.',
-  'DIFFERENCE is the number of deliveries whose result is not counted: ADMITTED plus REPLAYED plus REPEATED, minus DELIVERED, DEAD LETTERED, DROPPED and WAITING. It is "-" if the counts of the hour are incomplete. If a DIFFERENCE is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1. The exit code is also 1 if the operator service could not read enough counts to calculate the total DIFFERENCE.',
-  'By default the command shows the last 24 hours. A new delivery is counted only after the dispatcher has committed the offset of its event.',
+  'Counts deliveries by destination, and by the hour in which their event was written to Kafka (default: the last 24 hours). The operator service reads the counts from Kafka. A new delivery is counted only after the dispatcher has committed the offset of its event.',
+  'ADMITTED counts new deliveries, REPLAYED those that an operator started again, and REPEATED those that Hookline repeated after a crash. The next columns count the results of these deliveries; WAITING counts those that still wait in a retry topic.',
+  'DIFFERENCE is ADMITTED plus REPLAYED plus REPEATED, minus DELIVERED, DEAD LETTERED, DROPPED and WAITING. If it is not 0, deliveries were lost, or Hookline has a bug. It is "-" if the counts of the hour are incomplete.',
+  'The exit code is 1 if a DIFFERENCE is not 0, or if the operator service could not read enough counts to calculate the total DIFFERENCE.',
 ].join('\n\n')
 
 /** `hookline ledger` */
@@ -61,12 +62,12 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   printData(io, options, answer, linesOf(answer))
   if (answer.partial === true)
     io.stderr.write(
-      'hookline: the operator service did not return all rows and counts, because there are too many rows or too many waiting deliveries, or because reading them took too long; to request fewer rows, use --since, --until and --destination\n',
+      'hookline: some rows or counts are missing, because there are too many, or because the operator service could not read them in time; to request fewer rows, use --since, --until and --destination\n',
     )
   if (answer.exactSince !== undefined)
     io.stderr.write(
       printable(
-        `hookline: the counts of hours before ${answer.exactSince} are incomplete, because Hookline has not stored all results of these hours; for these hours, the column DIFFERENCE has "-", and cannot show whether deliveries were lost`,
+        `hookline: the counts of hours before ${answer.exactSince} are incomplete, so their DIFFERENCE is "-" and cannot show whether deliveries were lost`,
       ).concat('\n'),
     )
   const wrong = answer.rows.filter(({ difference = 0 }) => difference !== 0)
@@ -93,7 +94,7 @@ async function rejectUnknown(typed: string | undefined, options: Options, io: Co
 
 const differenceText = ([first]: ShownLedger['rows']): string =>
   first === undefined
-    ? 'some deliveries have no result, in a row that is not shown; to find this row, request fewer rows with --since, --until and --destination'
+    ? 'a row that is not shown has deliveries without a result; to find this row, request fewer rows with --since, --until and --destination'
     : printable(
         `some deliveries have no result: see the column DIFFERENCE; the first row with a difference is destination ${first.destination}, hour ${first.hour}; see the runbook HooklineLedgerDifference`,
       )

@@ -13,8 +13,9 @@ interface Options extends OperatorOptions {
 
 const description = [
   'Shows what happened to a message: its event, its state at each destination, and each recorded attempt. The operator service reads this information from Kafka.',
-  'The states are "delivered", "waiting", "dead_lettered", "dropped" and "unknown". For "unknown", the column REASON says which information is missing. The word "inferred" after a state means: Hookline has processed the event, but Kafka has no record of the state or of a failed attempt. The command then shows "dropped" if the current configuration drops the event, and "delivered" if it does not. An inferred state can be wrong if the configuration has changed since the event.',
-  'By default, the command searches messages received in the last 24 hours. A search takes a limited time, and reads a limited number of records. If it reaches a limit, the command prints on stderr how far back it searched. For a complete search, set --since and --until to times shortly before and after the message.',
+  'The states are "delivered", "waiting", "dead_lettered", "dropped" and "unknown". For "unknown", the column REASON says which information is missing.',
+  'A state with "(inferred)" is an assumption, because Kafka has no record of the state: "dropped" if the current configuration drops the event, otherwise "delivered". The assumption can be wrong if the configuration has changed since the event.',
+  'By default, the command searches messages received in the last 24 hours. If the search reaches its limit of time or records, the command prints on stderr how far back it searched. For a complete search, set --since and --until to times shortly before and after the message.',
 ].join('\n\n')
 
 /** `hookline message` */

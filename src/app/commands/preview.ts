@@ -41,14 +41,14 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing. Without the operator API, it reads only the configuration file and the files that this file names, and uses no network, so it does not know the destinations and sources that were created through the operator API.',
-  'The command uses the operator API if --operator-url is given. It also uses the operator API if HOOKLINE_OPERATOR_URL is set, unless --config is given. The variable HOOKLINE_CONFIG makes no difference. With the operator API, the command previews one destination, which --destination names: a destination of the configuration file, or one that was created through the operator API. With the operator API, secrets and signatures are always masked with ***.',
-  'The output has the format of .http files, which many editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown.',
+  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing.',
+  'Without --operator-url, the command reads only the configuration file and the files that this file names. It then does not know the destinations and sources that were created through the operator API. With --operator-url, the operator API previews the requests to the destination that --destination names. HOOKLINE_OPERATOR_URL has the same effect as --operator-url. With --config, the command ignores HOOKLINE_OPERATOR_URL.',
+  'The output has the format of .http files, which many editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown. With the operator API, secrets and signatures are always masked.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
 const operatorUrlText =
-  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given); without a URL, the command reads only the configuration file'
+  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given)'
 
 const examples = [
   'echo \'{"type":"track","userId":"u1","event":"Signed up"}\' | hookline preview',
@@ -67,7 +67,7 @@ export function previewCommand(io: CommandIo, clock: Clock = processClock): Comm
   withOperatorOptions(withJsonOption(withConfigOption(command)), operatorUrlText)
     .option(
       '--source <id>',
-      'source of the message; required if the configuration file has several sources (with the operator API: if the destination has several sources)',
+      'source of the message (default: the only source in the configuration file or, with the operator API, the only source of the destination)',
     )
     .option(
       '--destination <id>',
@@ -75,7 +75,7 @@ export function previewCommand(io: CommandIo, clock: Clock = processClock): Comm
     )
     .option(
       '--show-secrets',
-      'show header values and URLs that the configuration reads from other files (with "file" or "urlFile"); without this option, they are masked',
+      'show header values and URLs that the configuration reads from other files; without this option, they are masked',
     )
     .action((options: Options) => run(options, io, clock))
   return withExamples(command, examples)
@@ -177,7 +177,7 @@ function sourceOf({ source }: Options, settings: Settings): string {
 function destinationsOf(options: Options, settings: Settings, sourceId: string): readonly Destination[] {
   const ids = settings.destinations.map(({ id }) => id)
   const { destination } = options
-  // An unset shell variable gives an empty text, which `choice` rejects.
+  // Pass an empty text, for example from an unset shell variable, to `choice`, which rejects it.
   if (destination !== undefined) {
     const named = choice('--destination', destination, ids, onlyFileNote(settings))
     return settings.destinations.filter(({ id }) => id === named)

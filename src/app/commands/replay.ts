@@ -43,11 +43,17 @@ export type ReplayAccess = Pick<
 >
 
 const description = [
-  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. In this case it first asks for a confirmation. It does not ask if it uses the operator API, or if stdin or stderr is not a terminal.',
-  'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. If a dead letter has a change of an audience or computed trait, Hookline sends the current membership or trait value of the user instead, but only if the destination does not have this value yet.',
-  'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. It begins when all earlier replay jobs have ended. It also waits for earlier resend jobs of the same destination or, without --destination, of all destinations. A dry run does not wait for resend jobs, and no replay waits for a dry run of a resend.',
-  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Without --operator-url, do not run the command twice at the same time, and do not create a replay job while the command runs. If a replay job already runs (it has not ended, and has saved its progress in the last minute), the command without --operator-url replays nothing.',
-  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. It is also not replayed if it is the delete message of a deletion that is older than about 50 days, or if it is larger than max.message.bytes of the topic to which the replay writes it (a retry topic or the events topic). Two other kinds of dead letters are replayed only with --even-disconnected: a dead letter whose destination is no longer connected to the source of the event, and a dead letter that has a destination but an event that cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
+  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. Before it does so, it asks for a confirmation if it runs in a terminal and does not use the operator API.',
+  'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window.',
+  'If a dead letter has no destination, for example with the reason "unknown_source", the replay writes its event to the events topic again.',
+  'If a dead letter has the value of a user for an audience or computed trait, Hookline sends the current value instead, unless the destination already has the current value.',
+  'Without --config, the command uses the operator API if --operator-url is given or HOOKLINE_OPERATOR_URL is set. The operator service then replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
+  'A replay job waits until all earlier replay jobs have ended. With --destination, it also waits for earlier resend jobs of this destination. Without --destination, it waits for all earlier resend jobs.',
+  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time.',
+  'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. While the operator service runs a replay job, a replay without the operator API replays nothing.',
+  'Hookline cannot replay a dead letter if its destination is disabled or not in the configuration, or if its record is invalid, truncated or too large for the target topic. Hookline can replay the delete message of a deleted user only for about 50 days after the deletion.',
+  'Only with --even-disconnected, the command also replays deliveries whose destination is no longer connected to the source of the event, or whose event cannot be decoded.',
+  'If a selected dead letter is not replayed, the command prints the reason, and the exit code is 1 (with --dry-run: 0).',
 ].join('\n\n')
 
 const examples = [
@@ -81,7 +87,7 @@ export function replayCommand(
 }
 
 const operatorUrlText =
-  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given); without a URL, the command itself replays the dead letters in Kafka'
+  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given)'
 
 /**
  * Whether the command uses a job of the operator service.
@@ -174,14 +180,14 @@ async function rejectIfJobActive({ reader, clock }: ReplayAccess, topic: string,
     for (const { job } of open)
       io.stderr.write(
         printable(
-          `hookline: replay ${job.id} has not ended, but does not run now; if an operator service continues it while this command runs, both may replay the same dead letters`,
+          `hookline: the replay job ${job.id} has not ended, but does not run now; if an operator service continues it while this command runs, some dead letters may be replayed twice`,
         ).concat('\n'),
       )
     return
   }
   const id = printable(active.job.id)
   throw new CommandFailed(
-    `nothing replayed, because the operator service runs or is about to run replay ${id}, which may replay the same dead letters; wait until that replay ends, or cancel it with: hookline replay --cancel ${id} --operator-url <url>`,
+    `nothing replayed, because the replay job ${id} has not ended, and may replay the same dead letters; wait until the job ends, or cancel it with: hookline replay --cancel ${id} --operator-url <url>`,
   )
 }
 
@@ -209,7 +215,7 @@ function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayR
 
 const removedDestination = (id: string): CommandFailed =>
   new CommandFailed(
-    `nothing replayed: destination '${id}' is not in the configuration, or Hookline cannot use it; add or correct the destination, then replay its dead letters`,
+    `nothing replayed: the configuration has no usable destination '${id}'; add the destination or correct its problems, then replay its dead letters`,
   )
 
 /** Prints the report. @throws the Kafka error of a failed run, or CommandFailed */
@@ -233,7 +239,7 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
       if (dryRun)
         throw new CommandFailed('interrupted before all dead letters were checked; run the same command again')
       throw new CommandFailed(
-        `interrupted: ${countWithNoun(replayed, 'dead letter')} replayed; run the same command again to replay the rest`,
+        `interrupted: ${countWithNoun(replayed, 'dead letter')} replayed; run the same command again to replay the remaining ones`,
       )
     case 'done':
       if (refused > 0 && !dryRun)

@@ -23,10 +23,11 @@ interface Options {
 }
 
 const description = [
-  'Runs the services in this process until SIGTERM or SIGINT, and then stops them in two steps. For one second after the signal, the readiness check fails, but the collector still accepts requests. Then the process responds to pending requests, starts no new delivery attempts, waits for the attempts in progress, commits offsets and exits. A second signal ends the process immediately.',
-  'Prints one line on stdout when all services are ready. Logs JSON lines to stderr. If stdout or stderr cannot be written, for example on a full disk, the process loses these lines and continues. When the log can be written again, a log line reports how many lines were lost.',
+  'Runs the services in this process until SIGTERM or SIGINT. For one second after the signal, the readiness check fails, but the collector still accepts requests. Then the process responds to pending requests, waits for the delivery attempts in progress, commits offsets and exits. A second signal ends the process immediately.',
+  'Prints one line on stdout when all services are ready. Logs JSON lines to stderr. If a log line cannot be written, for example on a full disk, the line is lost, and the process continues. A later log line has the number of lost lines.',
   'The configuration can name other files, for example files with secrets. The command reads only the files that the selected services and the connections to Kafka and the schema registry need.',
-  'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart. A restart is also needed if you add or remove the setting `operator.encryptionKeyFile` or, for processes with the service operator, add the first operator key or remove the last one. A rotation of the encryption key needs no restart.',
+  'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart.',
+  'A restart is also needed if you add or remove the setting `operator.encryptionKeyFile`. Processes with the service operator also need a restart if you add the first operator key or remove the last one.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -37,13 +38,13 @@ export function runCommand(io: CommandIo): Command {
     .addOption(
       closedOption(
         '--log-level',
-        'minimum log level (default: the value of HOOKLINE_LOG_LEVEL or, if this variable is not set, log.level of the configuration); a later change of log.level in the configuration replaces this level',
+        'minimum log level at the start; a later change of log.level in the configuration replaces it (default: the value of HOOKLINE_LOG_LEVEL or, if this variable is not set, log.level)',
         logLevels,
       ),
     )
     .option(
       '--wait-for-setup',
-      'wait, instead of exiting with code 1, while topics or schemas are missing, or the schema registry does not respond or is overloaded',
+      'wait while topics or schemas are missing, or the schema registry is unavailable (default: exit with code 1)',
     )
     .action((options: Options) => run(options, io))
   return withExamples(command, [

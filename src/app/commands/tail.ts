@@ -53,9 +53,11 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 }
 
 const description = [
-  'Shows the recorded delivery attempts of all processes, from now on or from the time in --since. Runs until you interrupt the command, or until it has shown the number of attempts in --count. Kafka keeps attempt records for seven days. Only attempts that match all filters are shown. Attempts for the same message are shown in the order in which they ended.',
-  'Each line has the start time of the attempt, the destination, what Hookline decided about the delivery (for example "retried") and why, the attempt number, the duration, the message type, the source and the message id. Then it has one entry for each webhook, such as 0=timeout: the id of the webhook, and its outcome. A webhook without an id has its position (from 0) in place of the id. A line never has user ids or message contents.',
-  'With `delivery.attemptsTopic: failures` (the default), the dispatcher records each failed attempt. It records a successful attempt only if an earlier attempt of the delivery failed, or if the delivery was replayed or resent. With `delivery.attemptsTopic: all`, it records every attempt. Under load the dispatcher may drop attempt records; the metric hookline_attempt_records_total{result="dropped"} counts them.',
+  'Shows the recorded delivery attempts that match all filters, from now on or from the time in --since. Runs until you interrupt the command, or until it has shown the number of attempts in --count. Kafka keeps attempt records for seven days.',
+  'Each line has the start time of the attempt, the destination, the decision about the delivery (for example "retried") and its reason, the attempt number, the duration, the message type, the source and the message id. A line never has user ids or message contents.',
+  'After the message id, a line has one entry for each webhook, for example 0=timeout: the id of the webhook (or its position, from 0) and the outcome of its request.',
+  'With `delivery.attemptsTopic: failures` (the default), the dispatcher records each failed attempt, and each success of a retry, a replay or a resend. With `delivery.attemptsTopic: all`, it records every attempt.',
+  'Under load the dispatcher may drop attempt records; the metric hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
 
 /** `hookline tail` */
@@ -125,7 +127,7 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
 
 /**
  * Rejects the id of an unknown destination or source. With `--since`, only prints a warning,
- * because earlier attempts can have the id.
+ * because old attempts can have the id of a removed destination or source.
  * @throws UsageError
  */
 function checkId(

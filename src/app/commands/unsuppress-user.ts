@@ -13,8 +13,8 @@ interface Options {
 }
 
 const description = [
-  'Resumes the delivery of new events of users who were deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API. Since the deletion, Hookline has dropped all new events of these users. Within a few seconds after `hookline unsuppress-user`, it delivers their new events again. It does not deliver the events that it has already dropped, or events from before the deletion.',
-  'The command changes nothing for a user whose new events Hookline does not drop; the exit code is 0 in this case too.',
+  'Resumes the delivery of new events of users who were deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API. This takes a few seconds. Hookline does not deliver the events that it has dropped since the deletion, or events from before the deletion.',
+  'If Hookline already delivers new events of a user, the command changes nothing for this user, and the exit code is 0.',
 ].join('\n\n')
 
 /** `hookline unsuppress-user` */
@@ -46,7 +46,7 @@ async function run(options: Options, io: CommandIo, open: OpenCommandClients): P
     printData(io, options, { lifted, notSuppressed }, [
       ...lifted.map(userId => `Hookline delivers new events of this user again: ${printable(userId)}`),
       ...notSuppressed.map(
-        userId => `nothing changed, because Hookline did not drop new events of this user: ${printable(userId)}`,
+        userId => `nothing changed, because Hookline already delivers new events of this user: ${printable(userId)}`,
       ),
     ])
   } catch (error) {

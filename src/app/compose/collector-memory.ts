@@ -12,7 +12,10 @@ const bodiesBytes = 32 * mebibyte
  * batches.
  */
 const keylessBytes = 8 * mebibyte
-/** Maximum memory of a process for request bodies of the operator API; at least `maxBodyBytes`. */
+/**
+ * Maximum memory of a process for request bodies of the operator API. A larger `maxBodyBytes`
+ * raises this limit.
+ */
 const operatorsBytes = 16 * mebibyte
 /**
  * Maximum memory for unacknowledged records: enough for a leader election of 5 s at 5,000

@@ -37,7 +37,7 @@ export async function startObjectsApi(
     clock,
   })
   await lifecycle.start({ name: 'HTTP client for test messages', stop: () => transport.close() })
-  const client = await startTokenClient(shared, 'HTTP client for token requests of test messages')
+  const client = await startTokenClient(shared, 'HTTP client for OAuth 2.0 token requests of test messages')
   const live = await startStatusView(shared)
   const exists = (id: string): boolean => objects.get('destination', id) !== undefined
   return {

@@ -11,10 +11,10 @@ import { createClockWatch } from '../../services/clock-watch.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import {
   refreshServices,
-  showBuild,
-  showChecks,
-  showConfiguration,
-  showObjects,
+  setBuildMetrics,
+  setCheckMetrics,
+  setConfigurationMetrics,
+  setObjectMetrics,
 } from './configuration-and-health-gauges.ts'
 import { countLogLines } from './count-log-lines.ts'
 import { holdLiveSettings } from './live-settings.ts'
@@ -91,11 +91,11 @@ export function compose(deps: Deps): Composition {
     refreshServices(metrics, [...running.values()])
     metrics.clockOffset.set({}, processTime.clockAheadMs() / 1000)
     metrics.configObjectsAge.set({}, merged.objectsAge() / 1000)
-    showObjects(metrics, merged.get())
-    showChecks(metrics, health())
+    setObjectMetrics(metrics, merged.get())
+    setCheckMetrics(metrics, health())
   })
-  showBuild(metrics, settings)
-  showConfiguration(metrics, settings, inUseSince)
+  setBuildMetrics(metrics, settings)
+  setConfigurationMetrics(metrics, settings, inUseSince)
 
   async function start(): Promise<Addresses> {
     let ops = ''
@@ -133,7 +133,7 @@ export function compose(deps: Deps): Composition {
     stop: () => lifecycle.stop(),
     apply: changed => {
       inUseSince = processClock.now()
-      showConfiguration(metrics, changed, inUseSince)
+      setConfigurationMetrics(metrics, changed, inUseSince)
       merged.applyFile(changed)
     },
     noteFile: seen => {

@@ -10,14 +10,14 @@ import { topicSpecsOf } from '../../core/topics.ts'
 import type { StartedService } from './shared-dependencies.ts'
 
 /** Sets the gauges that do not change while the process runs. */
-export function showBuild(metrics: Metrics, settings: Settings): void {
+export function setBuildMetrics(metrics: Metrics, settings: Settings): void {
   metrics.build.set({ version: library.version, node: process.versions.node }, 1)
   for (const { name, retention } of topicSpecsOf(settings))
     if (retention !== undefined) metrics.topicRetention.set({ topic: name }, retention / 1000)
 }
 
 /** Sets the gauges of the configuration that is in use from `now` on. */
-export function showConfiguration(metrics: Metrics, settings: Settings, now: EpochMs): void {
+export function setConfigurationMetrics(metrics: Metrics, settings: Settings, now: EpochMs): void {
   metrics.config.reset()
   metrics.config.set({ hash: hashOf(settings) }, 1)
   metrics.configExcluded.set({}, settings.excluded?.files ?? 0)
@@ -26,7 +26,7 @@ export function showConfiguration(metrics: Metrics, settings: Settings, now: Epo
 }
 
 /** Sets the gauges of the destinations and of the objects of the config topic. */
-export function showObjects(metrics: Metrics, { settings, counts, oldSeals }: Merged): void {
+export function setObjectMetrics(metrics: Metrics, { settings, counts, oldSeals }: Merged): void {
   const count = { enabled: 0, paused: 0, disabled: 0 }
   for (const { enabled, paused } of settings.destinations)
     count[enabled ? (paused ? 'paused' : 'enabled') : 'disabled']++
@@ -49,7 +49,7 @@ export function refreshServices(metrics: Metrics, services: readonly Omit<Starte
 }
 
 /** Sets the gauge of each liveness and readiness check. */
-export function showChecks(metrics: Metrics, health: Health): void {
+export function setCheckMetrics(metrics: Metrics, health: Health): void {
   metrics.checks.reset()
   for (const probe of ['live', 'ready'] as const)
     for (const { name, ok } of health[probe]) metrics.checks.set({ probe, check: name }, ok ? 1 : 0)

@@ -34,10 +34,10 @@ export interface MergedSettings {
   /** Returns the settings of the file alone. */
   file(): Settings
   /** Returns the encryption keys and settings with which the objects are read. */
-  reading(): ReadingContext
+  readingContext(): ReadingContext
   /**
-   * Returns how old the objects can be, in ms: this process has read all records of the config
-   * topic that were acknowledged longer ago. Returns 0 before `follow` was called.
+   * Returns how far the objects can lag behind the config topic, in ms. Returns 0 before `follow`
+   * was called.
    */
   objectsAge(): DurationMs
   /** Replaces the settings of the file, and merges immediately. */
@@ -73,9 +73,8 @@ function readingAfter(settings: Settings, before: ReadingContext): ReadingContex
 }
 
 /**
- * Returns the part of the reading context that changes with the file even if the new settings have
- * no `entriesAsWritten`. With the old `network`, an object could use a URL that the new file
- * forbids.
+ * Returns the part of the reading context that every reload must update. With the old `network`, an
+ * object could use a URL that the new file forbids.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },
@@ -155,7 +154,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
     get: () => merged,
     latest: () => (cancel === undefined ? merged : withAllChanges()),
     file: () => file,
-    reading: () => reading,
+    readingContext: () => reading,
     objectsAge: () => objects?.age() ?? durationMs(0),
     applyFile(settings) {
       file = settings

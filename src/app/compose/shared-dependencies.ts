@@ -92,7 +92,8 @@ export async function createSharedDependencies(
 ): Promise<SharedDependencies> {
   const { settings, logger, lifecycle } = context
   const topics = topicNames(settings.topics.prefix)
-  // Components stop in reverse order, so tracing stops last and exports the spans of the others.
+  // Components stop in reverse order, so tracing stops last, and exports the spans of all
+  // components.
   const tracer = await startTraces(context)
   const kafka = createKafka(settings.kafka, logger)
   const existingTopics = await awaitSetup(() => checkedTopics(settings, kafka, services), context)
@@ -150,7 +151,7 @@ async function suppressionRetention(
   const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'this process cannot read the retention time of the topics from Kafka (see "error"), so it never removes suppressions (records of user deletions), even if they are no longer needed: check Kafka, permit DescribeConfigs on the topics, then restart the process'
+    'this process cannot read the retention time of the topics from Kafka (see "error"), so it never removes old records of user deletions: check Kafka, permit DescribeConfigs on the topics, then restart the process'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {

@@ -20,7 +20,7 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     topics: [topics.audienceInput],
     maxWait,
     onLoss:
-      'Kafka deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them: find the time span of the deleted records with the runbook HooklineRecordsLost, then repeat the resets and deletions of this time span, and all syncs since its beginning; in this partition, Hookline does not complete the full syncs that are in progress or begin up to a minute after this line: they do not remove the users who are missing from their lists',
+      'Kafka deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them, so destinations may have wrong audience members: repeat the lost operations as the runbook HooklineRecordsLost describes',
   })
   // Without a series at 0, Prometheus does not see the first increase.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)

@@ -39,7 +39,7 @@ export async function startObjectStore(
   if (settings.configTopic !== true) return undefined
   const topic = topics.config
   const follower = createFollower({ kafka, topic, clock, logger })
-  const store = createObjectStore({ follower, topic, logger, clock, reading: merged.reading() })
+  const store = createObjectStore({ follower, topic, logger, clock, reading: merged.readingContext() })
   const start = (): Promise<void> => awaitKafka(store.start, { logger, stopAsked })
   await lifecycle.start({ name: 'config topic', start, stop: store.stop })
   merged.follow(store)

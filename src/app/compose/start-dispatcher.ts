@@ -20,7 +20,7 @@ import { startTokenClient } from './start-token-client.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
 const onLoss =
-  'Kafka deleted records before Hookline read them, so Hookline cannot deliver them: the retention time of the topic is shorter than the consumer lag, or a broker truncated the log; see the runbook HooklineRecordsLost'
+  'Kafka deleted records before Hookline read them, so Hookline cannot deliver them: follow the runbook HooklineRecordsLost; either Hookline was further behind than the retention time of the topic, or a broker truncated the log'
 
 /** Starts the dispatcher. Resolves when its two consumers have joined their groups. */
 export async function startDispatcher(shared: SharedDependencies): Promise<DispatcherService> {
@@ -32,7 +32,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
     clock,
   })
   await lifecycle.start({ name: 'HTTP client for webhooks', stop: () => transport.close() })
-  const tokenClient = await startTokenClient(shared, 'HTTP client for token requests')
+  const tokenClient = await startTokenClient(shared, 'HTTP client for OAuth 2.0 token requests')
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
   // An earlier retry schedule may have left records in any existing retry topic.

@@ -88,8 +88,8 @@ export const afterSyncCancellation = (
 
 /**
  * Returns the sync ids in a watermark, for callers that look for the newest sync. Omits multiples
- * of `idsPerMs`, because they may be times that no sync has as its id, for example after a reset.
- * If a multiple is the id of a sync, callers also find this id in memberships.
+ * of `idsPerMs`, because Hookline may have computed them from a time, for example at a reset. If a
+ * sync has an omitted id, callers also find this id in memberships.
  */
 export const syncIdsIn = ({
   cancelledBelow,
@@ -111,15 +111,15 @@ export function afterUnreadInput(
   // Also cancels syncs that begin up to a minute after the lost input: the clock of the broker that
   // gave the sync id may be ahead, and the lost input may be the first one of its sync.
   const cancelledBelow = highestSyncId(epochMs(Math.min(at, now)))
-  // Keeps the higher position, because a restore would ignore a watermark with a lower position.
-  // After a truncation of the input topic, `position` can be lower.
+  // After a truncation of the input topic, `position` can be lower than that of the watermark. The
+  // higher one is kept, because a restore would ignore a watermark with a lower position.
   return cancelledBelow <= watermark.cancelledBelow
     ? undefined
     : { ...watermark, cancelledBelow, position: Math.max(watermark.position, position) }
 }
 
 /**
- * How long inputs of a sync are accepted after its begin: the retention of the audience input
+ * How long inputs of a sync are accepted after the sync began: the retention of the audience input
  * topic.
  */
 const syncAcceptedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
@@ -128,7 +128,7 @@ const syncAcceptedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
  * The watermark after the end of a sync that `staleReason` accepts; `undefined` when it stays the
  * same.
  * - A full sync closes itself and all earlier syncs.
- * - A partial sync closes syncs that began over 7 days before, because a full sync may never come.
+ * - A partial sync closes syncs that began over 7 days before its end: a full sync may never come.
  * @param at when the end of the sync was appended
  */
 export function afterSyncEnd(

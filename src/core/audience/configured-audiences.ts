@@ -38,7 +38,8 @@ export function audienceDirectory({
   return new Map(
     audiences.list.map(({ name, kind, destinations: listed }) => {
       const property = traitNameOf(name)
-      if (property === undefined) throw new TypeError(`the audience ${JSON.stringify(name)} has no property`)
+      if (property === undefined)
+        throw new TypeError(`the audience name ${JSON.stringify(name)} has no letter or digit`)
       const enabled = new Set(listed.filter(id => enabledById.get(id) === true))
       const disabled = new Set(listed.filter(id => enabledById.get(id) === false))
       return [name, { name, kind, property, absent: absentValue(kind), destinations: enabled, disabled, configured }]

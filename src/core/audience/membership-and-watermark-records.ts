@@ -22,7 +22,8 @@ export const membershipKey = ({ audience, userId, destination }: MemberKey): str
   JSON.stringify([audience, userId, destination])
 
 /**
- * Returns the record key `["<audience>"]` of an audience's watermark, which every partition has.
+ * Returns the record key `["<audience>"]` of an audience's watermark. Each partition has its own
+ * watermark of the audience, with this key.
  */
 export const watermarkKey = (audience: string): string => JSON.stringify([audience])
 

@@ -244,8 +244,8 @@ export class PackedMemberships {
 }
 
 /**
- * Returns the hash of a key. Kafka chooses partitions by murmur2, so its lowest bits can be equal
- * for all keys of a partition. The multiplication mixes all bits into the highest ones.
+ * Returns the hash of a key. Kafka chooses partitions by murmur2, so the lowest bits of murmur2 can
+ * be equal for all keys of a partition. The multiplication mixes all bits into the highest ones.
  */
 const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   Math.imul(murmur2(bytes, start, end), 0x9e3779b1)

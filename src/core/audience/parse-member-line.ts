@@ -61,8 +61,8 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     number++
     if (line === undefined) return refused(notUtf8)
     const text = (number === 1 ? line.replace(/^\ufeff/, '') : line).trim()
-    // Measures `line`, not `text`: the caller cuts each line after `maxMessageBytes` + 1 bytes, and
-    // `trim` can remove spaces at the end of a cut line.
+    // Measures `line`, not `text`: the caller cuts long lines after `maxMessageBytes` + 1 bytes.
+    // `trim` can remove spaces at the cut, and the line would then seem short enough.
     const isTooLong = Buffer.byteLength(line) > maxMessageBytes
     if (text === '' && !isTooLong) return nothing
     if (text.includes('\r')) return refused(carriageReturn)
@@ -91,7 +91,7 @@ const separatorLine =
   "the line 'sep=' is only for Excel and is not a user: remove it, so that the list begins with the names of the columns, separated by commas"
 
 const lateHeader =
-  'the line seems to name the columns of a CSV list, but another line precedes it, so the list is read as one user id per line: remove the lines before the names of the columns'
+  'the line seems to name the columns of a CSV list, but is not the first line of the list: remove the lines before it'
 
 const otherHeader =
   "the line seems to name the columns of a CSV list, but no column has the name 'userId': give this name to the column with the user ids, and separate columns with commas"
@@ -146,8 +146,8 @@ const isLateHeader = (line: string): boolean =>
   /[,;\t]/.test(line) && /(^|[,;\t])[ "]*user[ _-]?id[ "]*([,;\t]|$)/i.test(line)
 
 /**
- * Returns the value of a CSV field. Valid JSON is parsed, but `true` and `false` in a trait, and
- * whole numbers that would lose digits, stay text.
+ * Returns the value of a CSV field, parsed if it is valid JSON. Two kinds of JSON values stay text:
+ * `true` and `false` in a computed trait, and whole numbers that would lose digits.
  */
 function csvValue(kind: AudienceKind, text: string | undefined): unknown {
   if (text === undefined) return undefined

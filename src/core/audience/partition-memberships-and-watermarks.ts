@@ -19,17 +19,19 @@ import { Memberships } from './memberships.ts'
  */
 export type Restored = 'taken' | 'stale' | 'unreadable'
 
-type About = NonNullable<ReturnType<typeof parseMembershipKey>>
+type ParsedKey = NonNullable<ReturnType<typeof parseMembershipKey>>
 
 /**
- * The memberships and watermarks in a partition's records. Of the records with one key, the one
- * with the highest input offset is valid, because a previous owner may append old states late.
+ * The memberships and watermarks in a partition's records. Each record has the offset of the input
+ * that caused it. Of the records with the same key, the one with the highest input offset is valid,
+ * not the last one: a previous owner of the partition may append old states late.
  */
 export class PartitionRecords {
   readonly members = new Memberships()
   readonly #watermarks = new Map<string, AudienceWatermark>()
   /**
-   * The input offset of each key whose newest known record is a tombstone. Empty after the restore.
+   * For each key whose newest known record is a tombstone: the input offset of this tombstone.
+   * Empty after the restore.
    */
   readonly #removed = new Map<string, number>()
   /** For each key whose last record so far is stale: the input offset of the valid state. */
@@ -39,7 +41,8 @@ export class PartitionRecords {
 
   /**
    * @param inputEnd end offset of the input partition. A record with an input offset at or beyond
-   *   `inputEnd` comes from a deleted input topic, and counts as oldest.
+   *   `inputEnd` was written before the input topic was deleted and created again. So the record
+   *   counts as older than all others.
    */
   constructor(inputEnd: number) {
     this.#inputEnd = inputEnd
@@ -58,16 +61,16 @@ export class PartitionRecords {
    * first input.
    */
   restore(record: ReadRecord): Restored {
-    const about = aboutOf(record)
-    if (about === undefined) return 'unreadable'
-    const known = this.#positionOf(record.key, about)
+    const parsedKey = parsedKeyOf(record)
+    if (parsedKey === undefined) return 'unreadable'
+    const known = this.#positionOf(record.key, parsedKey)
     const position = this.#placed(record.position)
     if (known !== undefined && position !== undefined && position < known) {
       this.#stale.set(record.key, known)
       return 'stale'
     }
     this.#stale.delete(record.key)
-    this.#put(about, record, position ?? known ?? -1)
+    this.#put(parsedKey, record, position ?? known ?? -1)
     return 'taken'
   }
 
@@ -75,7 +78,7 @@ export class PartitionRecords {
    * Ends the restore. Returns an entry for each key whose last record is stale. The caller must
    * pass each entry to `replacementOf`, and write the result to Kafka.
    */
-  restored(): readonly ReadRecord[] {
+  endRestore(): readonly ReadRecord[] {
     const stale = [...this.#stale].map(([key, position]) => ({ key, value: undefined, position }))
     this.#isRestored = true
     this.#removed.clear()
@@ -85,17 +88,18 @@ export class PartitionRecords {
 
   /**
    * Handles a record that appears after the restore: another process wrote it, or Kafka did not
-   * acknowledge the write of this process. No input of the record's user may be in progress.
+   * acknowledge the write of this process. Call this only while no input of the record's user is in
+   * progress.
    */
   applyLateRecord(record: ReadRecord, isDone: (position: number) => boolean): Restored {
-    const about = aboutOf(record)
-    if (about === undefined) return 'unreadable'
+    const parsedKey = parsedKeyOf(record)
+    if (parsedKey === undefined) return 'unreadable'
     if (!isDone(record.position ?? -1)) {
       const result = this.restore(record)
       this.#stale.clear()
       return result
     }
-    return isSame(record.value, this.#recordOf(about)) ? 'taken' : 'stale'
+    return isSame(record.value, this.#recordOf(parsedKey)) ? 'taken' : 'stale'
   }
 
   /**
@@ -103,43 +107,46 @@ export class PartitionRecords {
    * key is `stale`. Returns `undefined` if Hookline did not write the key.
    */
   replacementOf({ key, position = -1 }: ReadRecord): InputEffect | undefined {
-    const about = parseMembershipKey(key)
-    if (about === undefined) return undefined
-    if (!('userId' in about)) {
-      const watermark = this.watermarkOf(about.audience)
+    const parsedKey = parseMembershipKey(key)
+    if (parsedKey === undefined) return undefined
+    if (!('userId' in parsedKey)) {
+      const watermark = this.watermarkOf(parsedKey.audience)
       const raised = { ...watermark, position: Math.max(watermark.position, position) }
-      this.setWatermark(about.audience, raised)
-      return { kind: 'watermark', audience: about.audience, watermark: raised }
+      this.setWatermark(parsedKey.audience, raised)
+      return { kind: 'watermark', audience: parsedKey.audience, watermark: raised }
     }
-    const held = this.members.get(about)
+    const held = this.members.get(parsedKey)
     const raised = Math.max(held?.position ?? -1, position)
     const state = held && { ...held, position: raised }
-    if (state !== undefined) this.members.put(about, state)
-    return { kind: 'membership', key: about, identify: undefined, state, position: raised }
+    if (state !== undefined) this.members.put(parsedKey, state)
+    return { kind: 'membership', key: parsedKey, identify: undefined, state, position: raised }
   }
 
   #placed(position: number | undefined): number | undefined {
     return position === undefined || this.#isRestored || position < this.#inputEnd ? position : -1
   }
 
-  #positionOf(key: string, about: About): number | undefined {
-    if (!('userId' in about)) return this.#watermarks.get(about.audience)?.position
-    return this.members.positionOf(about) ?? this.#removed.get(key)
+  #positionOf(key: string, parsedKey: ParsedKey): number | undefined {
+    if (!('userId' in parsedKey)) return this.#watermarks.get(parsedKey.audience)?.position
+    return this.members.positionOf(parsedKey) ?? this.#removed.get(key)
   }
 
-  #recordOf(about: About): ReadRecord['value'] {
-    if (!('userId' in about)) return toWatermarkRecord(this.watermarkOf(about.audience))
-    const held = this.members.get(about)
+  #recordOf(parsedKey: ParsedKey): ReadRecord['value'] {
+    if (!('userId' in parsedKey)) return toWatermarkRecord(this.watermarkOf(parsedKey.audience))
+    const held = this.members.get(parsedKey)
     return held && toMembershipRecord(held)
   }
 
-  #put(about: About, { key, value }: ReadRecord, position: number): void {
-    if (!('userId' in about)) {
+  #put(parsedKey: ParsedKey, { key, value }: ReadRecord, position: number): void {
+    if (!('userId' in parsedKey)) {
       const watermark = value && fromWatermarkRecord(value)
-      return this.setWatermark(about.audience, watermark === undefined ? emptyWatermark : { ...watermark, position })
+      return this.setWatermark(
+        parsedKey.audience,
+        watermark === undefined ? emptyWatermark : { ...watermark, position },
+      )
     }
     const state = value && fromMembershipRecord(value)
-    this.members.put(about, state && { ...state, position })
+    this.members.put(parsedKey, state && { ...state, position })
     if (state !== undefined) this.#removed.delete(key)
     else if (!this.#isRestored) this.#removed.set(key, position)
   }
@@ -149,19 +156,19 @@ export class PartitionRecords {
  * Returns the parsed key of a record; `undefined` when Hookline did not write the record: the key
  * is malformed, or does not fit the value.
  */
-function aboutOf({ key, value }: ReadRecord): About | undefined {
-  const about = parseMembershipKey(key)
-  if (about === undefined || value === undefined) return about
-  return ('userId' in about ? value.membership : value.mark) === null ? undefined : about
+function parsedKeyOf({ key, value }: ReadRecord): ParsedKey | undefined {
+  const parsedKey = parseMembershipKey(key)
+  if (parsedKey === undefined || value === undefined) return parsedKey
+  return ('userId' in parsedKey ? value.membership : value.mark) === null ? undefined : parsedKey
 }
 
 const isSame = (a: ReadRecord['value'], b: ReadRecord['value']): boolean =>
-  JSON.stringify(plain(a)) === JSON.stringify(plain(b))
+  JSON.stringify(canonicalValue(a)) === JSON.stringify(canonicalValue(b))
 
 /**
  * Returns the record with its fields in a fixed order, so that equal records have equal JSON texts.
  */
-const plain = (value: ReadRecord['value']): unknown => {
+const canonicalValue = (value: ReadRecord['value']): unknown => {
   if (value === undefined) return null
   const state = fromMembershipRecord(value)
   return state === undefined ? fromWatermarkRecord(value) : toMembershipRecord(state)

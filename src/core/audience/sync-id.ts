@@ -41,7 +41,7 @@ export const highestSyncId = (at: EpochMs): SyncId => syncId(versionAt(epochMs(a
 
 /**
  * Whether the time of a sync id lies in the future, because a clock was wrong. Until that time, all
- * other syncs would be ignored.
+ * other syncs would have lower ids, and Hookline would ignore them.
  */
 export const isAhead = (id: SyncId, at: EpochMs): boolean => id > highestSyncId(at)
 

@@ -27,7 +27,7 @@ export const markUnconfirmed = (changes: UnconfirmedChanges | undefined, at: Epo
   until: epochMs(at + changeExpiry),
 })
 
-/** Returns the unconfirmed changes after the version of the last change has grown by `by`. */
+/** Shifts the bit set, because the version of the last change has grown by `by`. */
 export function shiftBy(changes: UnconfirmedChanges | undefined, by: number): UnconfirmedChanges | undefined {
   if (changes === undefined) return undefined
   let { bitSet } = changes

@@ -20,7 +20,7 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
 }
 
 /**
- * Whether a state without failures must replace the failure state:
+ * Whether a state without failures must replace the failure state. This is so in two cases:
  * - The destination is gone, or its webhooks have changed.
  * - Hookline has not disabled the destination, and failures cannot disable it now: it is paused,
  *   disabled by an operator, or not watched (see `isWatched`).

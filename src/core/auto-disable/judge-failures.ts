@@ -6,8 +6,8 @@ import type { SeenFailures } from './failure-counter.ts'
 export const minAttempts = 20
 
 /**
- * Maximum wait after a success before a new failure is written. Without this wait, each failure and
- * each success of an unreliable endpoint could cause a record.
+ * Maximum wait after a success before a new failure is written to the config topic. Without a wait,
+ * each failure and each success of an unreliable endpoint could cause a record.
  */
 const maxWaitAfterSuccessMs = 60_000
 
@@ -39,7 +39,10 @@ export interface DisableRule {
   readonly version: number
   /** The URL hashes of all webhooks of the destination. */
   readonly webhooks: readonly string[]
-  /** How long all attempts must fail before the destination is disabled. `undefined`: never. */
+  /**
+   * How long all attempts must fail before the destination is disabled. If `undefined`, only
+   * `onGone` can disable the destination.
+   */
   readonly disableAfter: DurationMs | undefined
   readonly onGone: 'notify' | 'disable'
 }
@@ -49,7 +52,7 @@ export type Verdict =
   /** The process writes nothing, and must keep the failures that it has seen. */
   | { readonly kind: 'wait' }
   /** The process must write the state to the config topic. */
-  | { readonly kind: 'note'; readonly state: FailureState }
+  | { readonly kind: 'write'; readonly state: FailureState }
   /** The process must write the state, which disables the destination, to the config topic. */
   | { readonly kind: 'disable'; readonly state: FailureState; readonly disabled: AutomaticDisabling }
 
@@ -75,8 +78,8 @@ export const withoutFailures = ({ urls, version }: Pick<DisableRule, 'urls' | 'v
  *               - A success at or after T, a pause or other URLs lead to `no failures`.
  *               - When T is at least `disableAfter` ago and 20 attempts have failed: `disabled`.
  *               - With `onGone: disable`, when all webhooks have responded with 410: `disabled`.
- * disabled:     The destination gets no attempts. The state ends when an operator enables it, when
- *               its URLs change, or when the disabling was wrong (`isRefuted`).
+ * disabled:     The destination gets no attempts. The state ends when an operator enables the
+ *               destination, when its URLs change, or when the disabling was wrong (`isRefuted`).
  */
 
 /** Decides how the failures that one process has seen change the failure state. */
@@ -97,7 +100,7 @@ export function judgeFailures(
   }
   const isFirst = current.failingSince === undefined && after.failingSince !== undefined
   if (isFirst && now - seen.resetAt < waitAfterSuccess(rule)) return { kind: 'wait' }
-  return isSame(known ?? withoutFailures(rule), after) ? { kind: 'keep' } : { kind: 'note', state: after }
+  return isSame(known ?? withoutFailures(rule), after) ? { kind: 'keep' } : { kind: 'write', state: after }
 }
 
 const waitAfterSuccess = ({ disableAfter }: DisableRule): number =>
@@ -123,8 +126,8 @@ function withFailures(
   const gone = onGone === 'notify' ? [] : seen.gone
   if (attempts === 0 && gone.length === 0) return state
   const { failingSince = now } = state
-  // If the first failure in `seen` is older than `failingSince`, another process may have had a
-  // success after this failure. So no failure in `seen` is counted.
+  // A success in any process resets `failingSince`. If the first failure in `seen` is older than
+  // `failingSince`, there may have been a success after it. So no attempt in `seen` is counted.
   const counted = seen.firstAt < failingSince ? 0 : attempts
   return {
     ...state,

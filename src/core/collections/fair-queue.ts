@@ -13,7 +13,10 @@ export interface FairQueueItem<Item> extends LinkedListItem<Item> {
 interface Group<Item extends FairQueueItem<Item>> {
   readonly name: string
   readonly items: LinkedList<Item>
-  /** Virtual time at which the group began to wait or, later, at which its last item was taken. */
+  /**
+   * The virtual time at which the group began to wait. Each `shift` of an item of the group sets
+   * `start` to the current `finish`.
+   */
   start: number
   finish: number
   /** Of groups with the same `finish`, the one with the lowest `order` is the next. */

@@ -36,7 +36,7 @@ export class FairSemaphore {
   }
 
   /** Removes a request that still waits. Its `begin` is then never called. */
-  leave(request: PermitRequest): void {
+  cancel(request: PermitRequest): void {
     this.#waiting.remove(request)
   }
 }

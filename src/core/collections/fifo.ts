@@ -1,8 +1,8 @@
 const minCapacity = 8
 
 /**
- * A queue in a ring buffer, with O(1) `push` and `shift`. The array never shrinks: a smaller array
- * would replace it, and the old array would keep its items alive until garbage collection.
+ * A queue in a ring buffer, with O(1) `push` and `shift`. The array never shrinks: a discarded
+ * array would keep its items in memory until the array itself is garbage-collected.
  */
 export class Fifo<Item> {
   /** The length of the array is a power of two, so that a bit mask can wrap positions. */

@@ -5,7 +5,8 @@ export interface LinkedListItem<Item> {
 }
 
 /**
- * A doubly linked list with removal in O(1). A `Set` would keep removed items in memory for longer.
+ * A doubly linked list with removal in O(1). Unlike a `Set`, it has no hash tables that could keep
+ * removed items in memory until the tables themselves are garbage-collected.
  */
 export class LinkedList<Item extends LinkedListItem<Item>> {
   #first: Item | undefined

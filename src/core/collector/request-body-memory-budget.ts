@@ -194,8 +194,8 @@ class Body {
   group: string
   bytes = 0
   /**
-   * True while clients decide how long the body holds its memory: while the body is received, waits
-   * for a permit to be unpacked, or its response is sent.
+   * True while clients can prolong the use of the memory: while the body is received, while it
+   * waits for a permit for decompression, and while the response is sent.
    */
   isEvictable = true
   #isEvicted = false

@@ -22,15 +22,15 @@ interface ReplaceStep {
   readonly kind: 'replace'
   readonly id: string
   readonly document: ObjectDocument
-  /** The version that the change expects (`Expected`). */
-  readonly version: number
+  /** The version that the existing object must have for the change to apply. */
+  readonly expectedVersion: number
   readonly changes: readonly FieldChange[]
 }
 
 interface DeleteStep {
   readonly kind: 'delete'
   readonly id: string
-  readonly version: number
+  readonly expectedVersion: number
 }
 
 export type ChangeStep = CreateStep | ReplaceStep | DeleteStep
@@ -63,7 +63,7 @@ export function applyPlanOf({ kind, wanted, existing, prune }: Given): readonly 
   const surplus = prune ? existing.filter(({ id, origin }) => origin === 'api' && !wantedIds.has(id)) : []
   return [
     ...wanted.map(each => stepFor(kind, each, byId.get(each.id))),
-    ...surplus.map(({ id, version }): Step => ({ kind: 'delete', id, version })),
+    ...surplus.map(({ id, version }): Step => ({ kind: 'delete', id, expectedVersion: version })),
   ]
 }
 
@@ -73,7 +73,7 @@ function stepFor(kind: ObjectKind, { id, document }: WantedObject, found: Existi
   const complete = withKeptFields(kind, document, found.document)
   const changes = fieldChanges(kind, found, complete)
   if (changes.length === 0) return { kind: 'unchanged', id }
-  return { kind: 'replace', id, document: complete, version: found.version, changes }
+  return { kind: 'replace', id, document: complete, expectedVersion: found.version, changes }
 }
 
 /**

@@ -9,7 +9,7 @@ import type { KnownVersion } from './objects-from-topic.ts'
 import type { ReadObject } from './read-object.ts'
 
 export interface OtherFacts {
-  /** Problems of the object that other objects cause, for example a source that does not exist. */
+  /** The object's problems that depend on other objects, for example an unknown source. */
   readonly problemsFromOthers?: readonly SettingsProblem[] | undefined
   /** The failure states of destinations, by destination id. */
   readonly failures?: ReadonlyMap<string, FailureState> | undefined

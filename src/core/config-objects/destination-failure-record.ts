@@ -23,7 +23,7 @@ const changedField = 'enabled'
 
 interface NewRecord extends Pick<ObjectRecord, 'id' | 'by' | 'at' | 'writeId'> {
   readonly state: FailureState
-  /** The last failure record of the destination. `before` is the failure state in this record. */
+  /** The destination's last failure record. `before` is the failure state in this last record. */
   readonly known: KnownVersion | undefined
   readonly before: FailureState | undefined
 }
@@ -73,8 +73,8 @@ export const disablingOf = (
   state?.disabled !== undefined && state.urls === urlHashesOf(destination) ? state.disabled : undefined
 
 /**
- * The change that a failure record makes to its destination; `undefined` if it neither disables nor
- * enables the destination.
+ * The change that a failure record makes to its destination; `undefined` if the record does not
+ * change whether the destination is enabled.
  */
 export function changeOfFailures(record: ObjectRecord): ObjectChange | undefined {
   const { id, by, at, fields } = record

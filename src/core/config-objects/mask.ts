@@ -59,7 +59,7 @@ export interface Mask {
   readonly fingerprint: string | undefined
 }
 
-/** Reads a value as a mask, with or without a fingerprint. `undefined`: the value is not a mask. */
+/** Parses a mask, with or without a fingerprint. Returns `undefined` if the value is not a mask. */
 export function maskIn({ holds, value }: ShownValue): Mask | undefined {
   if (typeof value !== 'string') return undefined
   const bracket = value.endsWith(')') ? value.lastIndexOf(' (') : -1

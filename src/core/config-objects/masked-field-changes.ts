@@ -31,12 +31,12 @@ export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: Obj
   // A document of a later version of Hookline may have unknown keys. The documents are then
   // compared unparsed.
   const isKnown = parsed.every(({ success }) => success)
-  const [before, after] = isKnown ? parsed.map(({ data }) => plain(data)) : [stored.document, own.document]
-  const kept = secretsIn(kind, wanted)
+  const [before, after] = isKnown ? parsed.map(({ data }) => toPlainJson(data)) : [stored.document, own.document]
+  const secretsByPath = secretsIn(kind, wanted)
   const storedText = ({ path, value }: { path: Path; value: unknown }): unknown =>
     withFingerprint(value, fingerprintAt(stored, path))
   const wantedText = ({ path, value }: { path: Path; value: unknown }): unknown => {
-    const given = kept.get(formatPath(path)) ?? kept.get(formatPath([...path, 0]))
+    const given = secretsByPath.get(formatPath(path)) ?? secretsByPath.get(formatPath([...path, 0]))
     const mask = given && maskIn(given)
     if (mask !== undefined) return withFingerprint(value, mask.fingerprint ?? fingerprintAt(stored, path))
     const fingerprint = fingerprintAt(own, path)
@@ -46,8 +46,8 @@ export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: Obj
       : withFingerprint(value, fingerprint)
   }
   const changes = differences(
-    withSecrets(kind, single(kind, before as ObjectDocument), storedText),
-    withSecrets(kind, single(kind, after as ObjectDocument), wantedText),
+    withSecrets(kind, unwrapSingleSecrets(kind, before as ObjectDocument), storedText),
+    withSecrets(kind, unwrapSingleSecrets(kind, after as ObjectDocument), wantedText),
     [],
   )
   // The schema converts a duration to milliseconds. A change shows it as it is written, for example
@@ -78,7 +78,7 @@ const fingerprintAt = ({ fingerprints }: MaskedObject, path: Path): string | und
   fingerprints[formatPath(path)] ?? fingerprints[formatPath([...path, 0])]
 
 /** Replaces each list with exactly one secret by that secret, because both mean the same. */
-function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
+function unwrapSingleSecrets(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
   const secrets = secretsIn(kind, document)
   return Object.fromEntries(
     Object.entries(document).map(([key, value]) => [
@@ -89,14 +89,14 @@ function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
 }
 
 /**
- * Converts parsed values to JSON. The schema has wrapped each text that may be a secret in a
- * `Secret`.
+ * Converts a parsed value to plain JSON. Replaces each `Secret`, in which the schema has wrapped a
+ * text, by this text.
  */
-function plain(value: unknown): unknown {
+function toPlainJson(value: unknown): unknown {
   if (value instanceof Secret) return value.reveal()
-  if (Array.isArray(value)) return value.map(plain)
+  if (Array.isArray(value)) return value.map(toPlainJson)
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toPlainJson(inner)]))
 }
 
 function* differences(before: unknown, after: unknown, path: Path): Generator<FieldChange> {

@@ -35,8 +35,8 @@ export interface Merged {
    */
   readonly conflicts: ReadonlySet<string>
   /**
-   * The destinations that differ from the previous result, by id. Absent if anything else may
-   * differ too.
+   * The destinations that differ from the previous merge result, by id. Absent if other parts of
+   * the result may differ too.
    */
   readonly changedDestinations?: ReadonlyMap<string, Destination>
 }

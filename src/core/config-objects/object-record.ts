@@ -106,7 +106,7 @@ export function decodeRecord(
 ): DecodedRecord {
   const name = key === null ? undefined : nameOf(key.toString())
   if (name === undefined)
-    return { kind: 'unknown', detail: 'the key of the record names no destination, source or failure state' }
+    return { kind: 'unknown', detail: 'the key of the record is not destination/<id>, source/<id> or failures/<id>' }
   const version = wholeNumber(headers['version'])
   const copy = wholeNumber(headers['copy'] ?? '0')
   const at = Date.parse(headers['changed-at'] ?? '')
@@ -184,16 +184,18 @@ export type DecodedDocument =
 
 export function decodeValue(value: string): DecodedDocument {
   const parsed = jsonValueIn(value)
-  if (parsed === undefined) return damaged('it is not JSON')
-  if (!isObject(parsed)) return damaged('it is not a JSON object')
+  if (parsed === undefined) return damaged('the value is not JSON')
+  if (!isObject(parsed)) return damaged('the value is not a JSON object')
   const { format: found, document } = parsed
-  if (typeof found !== 'number') return damaged('it has no number in the key "format"')
+  if (typeof found !== 'number') return damaged('the value has no number in the key "format"')
   if (found !== format)
     return {
       kind: 'unknown_format',
       detail: `has a value of format ${found} in the config topic, but this version of Hookline reads only format ${format}`,
     }
-  return isObject(document) ? { kind: 'document', document } : damaged('it has no JSON object in the key "document"')
+  return isObject(document)
+    ? { kind: 'document', document }
+    : damaged('the value has no JSON object in the key "document"')
 }
 
 const damaged = (why: string): DecodedDocument => ({

@@ -121,8 +121,8 @@ export function referencesOf(
 }
 
 /**
- * Whether two changes of different objects may exclude each other. The caller must then plan the
- * second change again.
+ * Whether the change `a` may make the change `b` invalid, or the reverse. The caller must then plan
+ * the second change again.
  */
 export const mayConflict = (a: References, b: References): boolean =>
   isDeletionOfNamed(a, b) || isDeletionOfNamed(b, a) || a.writeKeys.some(key => b.writeKeys.includes(key))

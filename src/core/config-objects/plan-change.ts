@@ -182,8 +182,8 @@ function planWrite(
 }
 
 /**
- * Returns a problem for each new write key that not every client can send. Existing keys cause
- * none, so that other fields can be changed.
+ * Returns a problem for each new write key that some clients cannot send. Existing keys cause no
+ * problem, so that other fields can be changed.
  */
 function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}): readonly SettingsProblem[] {
   const before = writeKeysIn(earlier)
@@ -194,8 +194,7 @@ function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}):
       : [
           {
             path: ['writeKey', ...(isList ? [index] : [])],
-            message:
-              'has a colon, a space at its beginning or end, or a character that HTTP headers cannot contain, so some clients cannot send it',
+            message: 'has characters that some clients cannot send',
             hint: sendableHint,
           },
         ],

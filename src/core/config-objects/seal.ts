@@ -24,7 +24,7 @@ export type Opened =
   | { readonly kind: 'opened'; readonly text: string; readonly keyId: string }
   /** No configured key has the id in the seal. */
   | { readonly kind: 'key_missing'; readonly keyId: string }
-  /** The value is not a seal, or it was changed, truncated or moved. */
+  /** The value is not a seal, was changed or truncated, or is the seal of another location. */
   | { readonly kind: 'damaged' }
 
 const algorithm = 'aes-256-gcm'

@@ -3,8 +3,8 @@ import { textSettings } from '../settings/settings-that-name-files.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
 /**
- * A place in a document that has a secret. In `path`, `*` means every index or key. If the value at
- * the place is a list, each entry is a secret.
+ * A place where documents of one kind can have a secret. In `path`, `*` means every index or key.
+ * If the value at the place is a list, each entry is a secret.
  */
 interface SecretPlace {
   readonly path: readonly string[]

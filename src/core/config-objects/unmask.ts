@@ -61,7 +61,7 @@ const notStored = {
 const wrongFingerprint = {
   kind: 'refused',
   message: 'is masked (***), but the stored object has no secret with this fingerprint in this field',
-  hint: 'write the secret instead of ***, or correct the fingerprint',
+  hint: 'write the secret instead of ***, or correct the fingerprint after ***',
 } as const
 
 const newHost = {
@@ -74,7 +74,7 @@ const newHost = {
 const newWebhookHost = {
   kind: 'refused',
   message:
-    'is masked (***), but the URL of this webhook has a new host: Hookline does not use stored secrets of a webhook with a new host',
+    'is masked (***), but the URL of this webhook has a new host: Hookline does not use stored secrets with a new host',
   hint: 'write the secret instead of ***',
 } as const
 

@@ -96,8 +96,8 @@ function configurationAround(kind: ObjectKind, document: object, context: EntryC
 const fileAdvice = / or "?\w+File\b"?|\b\w+File, |, \w+File$|\.? Alternatively, set `\w+File`/g
 
 /**
- * Makes the paths relative to the document, and removes advice about files, which the document
- * cannot name.
+ * Makes the paths relative to the document, and removes advice to name a file, because the document
+ * cannot name files.
  */
 function relative({ path, first, hint, ...rest }: SettingsProblem): SettingsProblem {
   const at = { ...rest, path: maskUnknownKeys(path.slice(2)) }

@@ -131,7 +131,7 @@ export function encodeDeletion({ createdAt, users, isSuppressed, sources }: Dele
   return JSON.stringify({ createdAt, users, suppressed: isSuppressed, sources, parts }) as JsonText
 }
 
-/** Maximum ids of sources and destinations in one record, which then has less than 500 KB. */
+/** Maximum number of source and destination ids in a record, so that it stays below 500 KB. */
 const maxIdsPerRecord = 5_000
 
 /**

@@ -105,7 +105,7 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
   const users = listOf(userIds, idText)
   if (users === undefined)
     return invalid(
-      "'userIds' must be a list of at least one user id, each a string, or a whole number without a decimal point or exponent.",
+      "'userIds' must be a list of at least one user id. A user id is a string, or a whole number without a decimal point or exponent.",
     )
   const [long] = users.flatMap(userId => tooLongUserId(userId) ?? [])
   if (long !== undefined) return invalid(`'userIds': a user id ${long}.`)

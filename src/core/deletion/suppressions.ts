@@ -187,7 +187,10 @@ export class SuppressionIndex {
     return unexpiredSuppressions(suppressions, now, this.#retention)
   }
 
-  /** Users who need a new record: a suppression has expired, or the last record may lack one. */
+  /**
+   * Users who need a new record, because a suppression has expired, or because their last record
+   * may lack a suppression.
+   */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete
     const isOutdated = (each: Suppression): boolean => hasExpired(each, now, this.#retention)

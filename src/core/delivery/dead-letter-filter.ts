@@ -15,7 +15,7 @@ export interface DeadLetterFilter {
   /** The last outcome of a webhook, or the rejection code of an invalid message. */
   readonly outcome?: DeadLetterOutcome | undefined
   readonly since?: EpochMs | undefined
-  /** Selects what was dead-lettered before this time. */
+  /** Selects deliveries and events that were dead-lettered before this time. */
   readonly until?: EpochMs | undefined
   /** Selects the dead letters of one message, at all destinations unless `destination` is set. */
   readonly messageId?: string | undefined

@@ -14,16 +14,17 @@ import {
 import type { DeadLetterReason } from './outcomes-reasons-and-classification.ts'
 
 /**
- * Creates the record of a dead letter. `known` is missing or incomplete for an event that never
- * became a delivery. `code` goes into the header `outcomes`.
+ * Creates the record of a dead letter. `state` is the state of the delivery. For an event that
+ * never became a delivery, the state is missing or incomplete. `code` goes into the header
+ * `outcomes`.
  */
 export function deadLetterRecord(
   record: LogRecord,
-  known: Partial<DeliveryState> | undefined,
+  state: Partial<DeliveryState> | undefined,
   reason: DeadLetterReason,
   code?: RejectionCode,
 ): OutgoingRecord {
-  const carried = deadLetterState(record, known, reason, code)
+  const carried = deadLetterState(record, state, reason, code)
   return {
     key: deadLetterKey(carried),
     value: record.value ?? Buffer.alloc(0),
@@ -40,13 +41,13 @@ const keptBytes = 64 * 1024
 /** A shorter record for a dead letter that is too large for the topic. It cannot be replayed. */
 export function truncatedDeadLetter(
   record: LogRecord,
-  known: Partial<DeliveryState> | undefined,
+  state: Partial<DeliveryState> | undefined,
   reason: DeadLetterReason,
   code?: RejectionCode,
 ): OutgoingRecord {
   const { key, unreadBatch } = record
   const value = unreadBatch?.bytes ?? record.value ?? Buffer.alloc(0)
-  const carried = deadLetterState(record, shortened(known), reason, code)
+  const carried = deadLetterState(record, shortened(state), reason, code)
   const hasShortKey = key !== null && key.length <= longestText
   return {
     key: deadLetterKey(carried),
@@ -64,12 +65,12 @@ export function truncatedDeadLetter(
  * Shortens the texts of a state for a truncated dead letter. Hookline itself never writes texts
  * longer than `longestText`, but another program can.
  */
-function shortened(known: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
-  if (known === undefined) return undefined
-  const { destination, messageId, firstTrace } = known
+function shortened(state: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
+  if (state === undefined) return undefined
+  const { destination, messageId, firstTrace } = state
   const cut = (text: string | undefined): string | undefined => text?.slice(0, longestText)
   return {
-    ...known,
+    ...state,
     ...(destination !== undefined && { destination: cut(destination) as string }),
     ...(messageId !== undefined && { messageId: cut(messageId) as string }),
     ...(firstTrace !== undefined && { firstTrace: cut(firstTrace) }),
@@ -80,11 +81,11 @@ type DeadLetterState = Partial<DeliveryState> & Pick<DeliveryState, 'origin' | '
 
 function deadLetterState(
   { topic, partition, offset, timestamp }: LogRecord,
-  known: Partial<DeliveryState> | undefined,
+  state: Partial<DeliveryState> | undefined,
   reason: DeadLetterReason,
   code: RejectionCode | undefined,
 ): DeadLetterState {
-  return { outcomes: code ?? '', origin: { topic, partition, offset, timestamp }, round: 0, ...known, reason }
+  return { outcomes: code ?? '', origin: { topic, partition, offset, timestamp }, round: 0, ...state, reason }
 }
 
 /**

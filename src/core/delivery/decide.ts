@@ -50,7 +50,7 @@ export interface Attempt {
   readonly isHeldUpByWebhook?: boolean | undefined
 }
 
-/** The part of an attempt that shows whether it lacked a permit. */
+/** The fields of an attempt that show whether the attempt lacked a permit. */
 export type PermitFacts = Pick<Attempt, 'calls' | 'isHeldUpByOthers' | 'isHeldUpByWebhook'>
 
 /** Whether an attempt failed and lacked permits with which it might have succeeded. */
@@ -143,8 +143,8 @@ export function decide(
 
 /**
  * Decides whether a delivery is attempted now. Must be called before every attempt.
- * @param hasRoom whether the partition may keep more deliveries in memory that are not due yet;
- *   otherwise, they are deferred
+ * @param hasRoom whether the partition may keep one more delivery in memory until it is due; if
+ *   not, a delivery with a longer wait than `maxWaitWithoutRoom` is deferred
  */
 export function decideBeforeAttempt(
   given: DeliveryState,
@@ -341,6 +341,6 @@ function firstRefusal(carried: DeliveryState, webhooks: readonly Pick<Webhook, '
   const remembered = rememberedIn(carried)
   const inOrder = webhooks.flatMap(({ urlHash }) => remembered.filter(({ hash }) => hash === urlHash))
   const refusal = [...inOrder, ...remembered].map(({ outcome }) => outcome).find(isRefused)
-  if (refusal === undefined) throw new TypeError('the attempt sent no request, but no webhook refused the delivery')
+  if (refusal === undefined) throw new TypeError('the attempt sent no request, and no webhook rejected the delivery')
   return refusal
 }

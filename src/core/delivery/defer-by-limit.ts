@@ -4,7 +4,7 @@ import { type Decision, defer } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import type { RetryPolicy } from './retry-tier.ts'
 
-const { turnValidMs, maxTurnMs, duePart, windowPart } = flowLimits.share
+const { turnValidMs, maxTurnMs, waitedPart, windowPart } = flowLimits.share
 
 /**
  * Why a limit of the destination refuses an attempt and defers the delivery. If a limit refuses an
@@ -29,15 +29,15 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
     // the time counts from now, because an earlier pause or outage must not lengthen the wait.
     const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
     const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
-    const minWait = durationMs(Math.min((now - notBefore) * duePart, maxWait, maxTurnMs))
+    const minWait = durationMs(Math.min((now - notBefore) * waitedPart, maxWait, maxTurnMs))
     return defer({ ...carried, notBefore }, 'lane_full', policy, now, { isDeferralCounted: false, minWait })
   }
   return defer({ ...carried, notBefore: dueOf(carried, reason.forMs, now) }, 'not_before', policy, now)
 }
 
 /**
- * Moves a delivery to a retry topic. Its *turn* is when the limit lets it start: in `forMs` or, if
- * this is 0, at `notBefore`.
+ * Defers a delivery to its *turn*, the time when the limit lets the delivery start: in `forMs`
+ * milliseconds or, if `forMs` is 0, at `notBefore`.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const notBefore = forMs === 0 ? carried.notBefore : dueOf(carried, forMs, now)
@@ -56,8 +56,8 @@ function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, n
 }
 
 /**
- * Milliseconds until the turn of a delivery begins (see `deferUntilTurn`); 0 in the minute after
- * that. `undefined` later, and for a delivery without a turn.
+ * Milliseconds until the turn of a delivery begins (see `deferUntilTurn`); 0 in the first minute of
+ * the turn. `undefined` after this minute, and for a delivery without a turn.
  */
 export function msToTurn({ reason, notBefore }: DeliveryState, now: EpochMs): DurationMs | undefined {
   const isDeferredByLimit = reason === 'lane_full' || reason === 'not_before'

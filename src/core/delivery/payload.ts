@@ -42,7 +42,7 @@ const member = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
 
 /**
- * Formats the user id or, without one, the anonymous id. With `payload.anonymousId: always`, it
+ * Formats the user id or, without one, the anonymous id. With `payload.anonymousId: always`,
  * formats both ids.
  */
 function user({ userId, anonymousId }: Message, shape: Shape, userKey = 'userId'): string {

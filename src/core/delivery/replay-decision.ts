@@ -111,8 +111,8 @@ export function replayTargetOf(
     return { kind: 'delivery', topic, copy }
   }
   const { origin, reason } = deadLetter
-  // Without an origin in the events topic and a reason of `beforeDelivery`, a replay would be
-  // dead-lettered again.
+  // The event is replayed only if its origin is in the events topic and the reason is one of
+  // `beforeDelivery`. Otherwise, the replayed event would be dead-lettered again.
   if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
     return { kind: 'refused', reason: 'unreadable' }
   // A `replay-of` header of an earlier replay is kept, because the message id may be derived from
@@ -149,7 +149,7 @@ export const replayedTombstone = ({ key, partition }: LogRecord): OutgoingRecord
   partition,
 })
 
-/** Header of a replayed event with its position and timestamp before the first replay. */
+/** Header of a replayed event: the position and timestamp of the record before the first replay. */
 const replayOfHeader = 'replay-of'
 const replayOfPattern = /^([\w.-]{1,249})\/(\d{1,10})\/(\d{1,15})\/(-1|\d{1,15})$/
 

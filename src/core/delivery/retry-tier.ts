@@ -31,8 +31,8 @@ export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): Duratio
 }
 
 /**
- * Returns the tier (wait of a retry topic) after `deferrals` deferrals, between `minWait` and
- * `remaining`, the rest of the retry window.
+ * Returns the tier (wait of a retry topic) after `deferrals` deferrals. `minWait` raises a shorter
+ * wait, and the rest of the retry window (`remaining`) limits a longer one.
  */
 export function deferralTier(
   deferrals: number,

@@ -81,10 +81,10 @@ export function judgeClock({ before, after, appended }: ClockReading): Judgement
     return {
       level: 'warn',
       detail:
-        'the clocks of this machine and of the broker cannot be compared, because message.timestamp.type of the dead-letter topic is not LogAppendTime, so its records do not have the time of the broker',
+        'cannot compare the clocks of this machine and of the broker, because message.timestamp.type of the dead-letter topic is not LogAppendTime',
       remedy: 'set message.timestamp.type of the dead-letter topic to LogAppendTime',
     }
-  // Only an append time outside of the two local times shows a difference.
+  // The clocks differ for certain only if the append time is not between `before` and `after`.
   const skewMs = appended < before ? appended - before : Math.max(0, appended - after)
   const size = Math.abs(skewMs)
   const detail =

@@ -124,7 +124,7 @@ function retentionDrift(spec: TopicSpec, { config }: TopicDescription, window: D
   return [drift(spec, 'retention', 'error', detail)]
 }
 
-/** A replication factor below 3 is an error, unless the spec has 1, which is for development. */
+/** A replication factor below 3 is an error, unless the spec has factor 1 (for development). */
 function replicationDrift(spec: TopicSpec, { replicationFactor }: TopicDescription): TopicDrift[] {
   if (spec.replicationFactor === 1 || replicationFactor >= 3) return []
   return [
@@ -183,14 +183,14 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise, when a process writes an outdated record late, compaction may keep only this record, and remove the valid record with the same key before Hookline writes it again`
+  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise, if a process writes an outdated record late, compaction may delete the valid record with the same key`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, but needs at least ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source too early, and some processes would then ignore a new destination or source with the same id`
+  const detail = `has delete.retention.ms ${is}, but needs at least ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise some processes may ignore a new destination or source that has the id of a deleted one`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 

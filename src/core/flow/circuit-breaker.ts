@@ -77,8 +77,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Notes that an attempt has ended. After a probe that is not conclusive, the next attempt is the
-   * probe.
+   * Notes that an attempt has ended. After a probe that is not conclusive, the next attempt is
+   * another probe.
    */
   ended(attempt: EndedAttempt, now: number): void {
     if (attempt.wasProbe) this.#isProbing = false

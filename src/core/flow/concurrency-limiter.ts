@@ -1,7 +1,7 @@
 import { revealed } from '../secret.ts'
 import type { DeliverySettings, Webhook } from '../settings/settings.ts'
 import { flowLimits } from './flow-control-constants.ts'
-import { type CallTime, CallTimes } from './permit-holding-times.ts'
+import { type PermitHoldingTime, PermitHoldingTimes } from './permit-holding-times.ts'
 
 const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
 
@@ -156,7 +156,7 @@ class SharedLimit {
   busyDestinations = 0
   /** The number of requests in progress under this limit that belong to slow destinations. */
   slowCalls = 0
-  readonly callTimes = new CallTimes()
+  readonly holdingTimes = new PermitHoldingTimes()
   /**
    * The fair shares, by destination id. They are never removed, because the configuration limits
    * their number.
@@ -201,12 +201,12 @@ class SharedLimit {
  *   permits than are free.
  * - With at least as many destinations as permits (a crowded limit), each destination has one
  *   request at a time.
- * - Under a crowded limit, slow destinations (`CallTime.isSlow`) leave the last permit to quick
- *   destinations.
+ * - Under a crowded limit, slow destinations (`PermitHoldingTime.isSlow`) leave the last permit to
+ *   quick destinations.
  */
 class FairShare {
   readonly #limit: SharedLimit
-  readonly #time: CallTime = { meanMs: undefined, isSlow: false }
+  readonly #time: PermitHoldingTime = { meanMs: undefined, isSlow: false }
   #calls = 0
   #unanswered = 0
 
@@ -228,14 +228,15 @@ class FairShare {
   }
 
   /**
-   * Whether this destination may take a free permit. A slow destination may not take the last one
-   * of a crowded limit while slow destinations hold at least half of the permits.
+   * Whether this destination may take a free permit. A slow destination may not take the last free
+   * permit if about as many destinations compete as there are permits, a quick destination is among
+   * them, and slow destinations hold at least half of the permits.
    */
   get #mayTakePermit(): boolean {
     if (!this.#time.isSlow) return true
-    const { limit, free, slowCalls, callTimes } = this.#limit
+    const { limit, free, slowCalls, holdingTimes } = this.#limit
     const isCrowd = this.#others + 2 > limit
-    return !isCrowd || free > 1 || !callTimes.hasQuick || slowCalls < Math.max(1, Math.floor(limit / 2))
+    return !isCrowd || free > 1 || !holdingTimes.hasQuick || slowCalls < Math.max(1, Math.floor(limit / 2))
   }
 
   /**
@@ -277,7 +278,7 @@ class FairShare {
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return
     const wasSlow = this.#time.isSlow
-    this.#limit.callTimes.ended(this.#time, tookMs, now)
+    this.#limit.holdingTimes.ended(this.#time, tookMs, now)
     if (this.#time.isSlow !== wasSlow) this.#limit.slowCalls += wasSlow ? -this.#calls : this.#calls
   }
 

@@ -82,17 +82,18 @@ export const flowLimits = {
     recordsPerCall: 2,
     /**
      * Limits for all partitions of a process together: records, their bytes, and undecoded records
-     * (`dueSoon`). The limit of records is `recordsPerCall` times `delivery.maxInFlight`, but at
-     * least `minRecordsNormal` or, while the process is stalled, `minRecordsStalled`. If doubled:
-     * records (about 3 KB each, plus their bytes) take twice the memory.
+     * that wait until they are due (`dueSoonRecords`). The limit of records is `recordsPerCall`
+     * times `delivery.maxInFlight`, but at least `minRecordsNormal` or, while the process is
+     * stalled, `minRecordsStalled`. If doubled: records (about 3 KB each, plus their bytes) take
+     * twice the memory.
      */
-    inProcess: { minRecordsNormal: 600, minRecordsStalled: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 },
+    inProcess: { minRecordsNormal: 600, minRecordsStalled: 2_000, bytes: 32 * mebibyte, dueSoonRecords: 10_000 },
     /**
      * Maximum of each limit of one partition. `span` is the maximum number of offsets that are read
      * again after a crash. If doubled: `span` exceeds the 24,000 offsets that an offset commit's
      * bitmap can cover.
      */
-    maxInPartition: { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 },
+    maxInPartition: { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoonRecords: 1_000 },
     /**
      * Maximum deliveries in memory of a partition, as a multiple of its record limit. The limit
      * matters only if records have more than 32 destinations on average. If doubled: with 1,000
@@ -104,7 +105,7 @@ export const flowLimits = {
      * minimums matter only in a process with very many partitions. If doubled: a process with 2,000
      * partitions can need twice the memory.
      */
-    minInPartition: { recordsNormal: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 },
+    minInPartition: { recordsNormal: 25, records: 50, bytes: mebibyte / 2, dueSoonRecords: 10 },
     /**
      * A partition pauses when it exceeds one of its limits (records, deliveries, bytes, span). The
      * partition resumes when all four are at most this part of their limits. If doubled: a full
@@ -112,7 +113,7 @@ export const flowLimits = {
      */
     resumeBelow: 0.5,
     /**
-     * Below this part of its limits, a partition keeps in memory deliveries that are not due. The
+     * A partition below this part of its limits keeps deliveries in memory until they are due. The
      * value is below `resumeBelow`: a paused partition must resume while these deliveries wait. If
      * doubled: a paused partition may resume only after all its due records are done.
      */
@@ -191,7 +192,7 @@ export const flowLimits = {
      * addition, one queue may try for each ended request. If doubled: waiting queues try sooner,
      * but 1,000 destinations cost more CPU time.
      */
-    minAsked: 16,
+    minQueuesToTry: 16,
   },
   /**
    * A *permit* is a slot for one request in progress. A request needs permits of the process, the
@@ -218,14 +219,14 @@ export const flowLimits = {
     neverSlowMs: 100,
     /**
      * A destination is slow if its mean request time exceeds this part of
-     * `CallTimes.durationWeightedMeanMs`, a mean in which long requests weigh more than short ones.
-     * If doubled: more destinations count as quick and may take the last free permit.
+     * `PermitHoldingTimes.durationWeightedMeanMs`, a mean in which long requests weigh more than
+     * short ones. If doubled: more destinations count as quick and may take the last free permit.
      */
     slowAbovePart: 1 / 8,
     /**
      * Length of the windows in which request times are measured. The current and the previous
-     * window determine `CallTimes.durationWeightedMeanMs`. If doubled: this mean follows a change
-     * later.
+     * window determine `PermitHoldingTimes.durationWeightedMeanMs`. If doubled: this mean follows a
+     * change later.
      */
     callTimeWindowMs: 60_000,
     /**
@@ -329,21 +330,21 @@ export const flowLimits = {
      */
     turnValidMs: 60_000,
     /**
-     * Minimum rate of a limit, in attempts per second, at which deliveries get turns. At a lower
-     * rate, each further deferral of a delivery lasts longer. If doubled: deliveries with rates
-     * from 0.05 to 0.1 get no turns.
+     * Minimum rate of a limit, in attempts per second, at which deliveries get turns (see
+     * `maxTurnMs`). At a lower rate, each further deferral of a delivery lasts longer. If doubled:
+     * deliveries with rates from 0.05 to 0.1 get no turns.
      */
     minPerSecond: 0.05,
     /**
-     * A process without a part of a limit leaves a delivery to other processes. The delivery waits
-     * in a retry topic for this part of its wait so far. If doubled: deliveries can wait over twice
-     * as long for a process with a part.
+     * A process that has no part of a limit defers a delivery, so that another process may read it.
+     * The deferral lasts for this fraction of the delivery's wait so far. If doubled: deliveries
+     * can wait over twice as long until a process with a part of the limit reads them.
      */
-    duePart: 1 / 4,
+    waitedPart: 1 / 4,
     /**
-     * For a retry, the wait that `duePart` determines is at most this part of the remaining retry
-     * window. After each wait, a process with a part may read the retry. If doubled: a retry has
-     * half as many of these chances before its window ends.
+     * For a retry, the wait that `waitedPart` determines is at most this fraction of the remaining
+     * retry window. After each wait, a process with a part of the limit may read the retry. If
+     * doubled: a retry has half as many of these chances before its window ends.
      */
     windowPart: 1 / 32,
   },
@@ -355,14 +356,14 @@ export const flowLimits = {
      */
     meanOverMs: 1_000,
     /**
-     * At a low pace, the moving mean covers this number of attempts. If doubled: a low pace follows
-     * the endpoint's limit later.
+     * At a low pace, the moving mean (see `meanOverMs`) covers this number of attempts. If doubled:
+     * a low pace follows the endpoint's limit later.
      */
     meanOverAttempts: 10,
     /**
-     * Minimum and maximum factor by which a 429 lowers the pace. Between them, the new pace is the
-     * mean of delivered attempts per second. If doubled: with `minFactor` 1, each 429 lowers the
-     * pace by only 5 %.
+     * Minimum and maximum factor by which a 429 lowers the pace. Within these bounds, the new pace
+     * is the mean of delivered attempts per second. If doubled: with `minFactor` 1, each 429 lowers
+     * the pace by only 5 %.
      */
     minFactor: 0.5,
     maxFactor: 0.95,
@@ -399,16 +400,15 @@ export const flowLimits = {
      */
     growthPerAttempt: 0.25,
     /**
-     * The *accepted pace* is the last pace without a 429 for `holdMs`. If the pace is below this
-     * multiple of the accepted pace, a 429 lowers it more than a 429 at a higher pace does, because
-     * the endpoint's limit is probably still near the accepted pace. The lowered pace then moves
-     * halfway to the accepted pace, if it is still above it. If doubled: a limit that an endpoint
-     * raises to twice its value is found later.
+     * The *accepted pace* is the last pace without a 429 for `holdMs`. If a 429 arrives at a pace
+     * below this multiple of the accepted pace, the endpoint's limit is probably still near the
+     * accepted pace. So the lowered pace also moves halfway down to the accepted pace. If doubled:
+     * a limit that an endpoint raises to twice its value is found later.
      */
     nearFactor: 1.5,
     /**
-     * Minimum pace, in attempts per second. If doubled: every 5 s, each process tries an endpoint
-     * that refuses everything.
+     * Minimum pace, in attempts per second. If doubled: an endpoint that refuses everything gets an
+     * attempt from each process every 5 s, not every 10 s.
      */
     minPerSecond: 0.1,
     /**

@@ -13,8 +13,9 @@ interface OwnedPartition {
  * The partitions of the events topic divide a limit of the whole installation. While a partition
  * moves to another process, the parts of all processes together must never exceed the limit:
  *
- * Rate: the previous owner uses the rate until the next join of the consumer group. The next owner
- * begins 250 ms after this join.
+ * Rate: the previous owner uses the rate until it joins the consumer group again after the
+ * revocation. In the same rebalance, the next owner gets the partition. It uses the rate 250 ms
+ * later.
  *
  * Permits: the previous owner releases the permits when the revocation begins. The next owner waits
  * for the timeout of a request, because started requests may continue.
@@ -31,13 +32,12 @@ export class PartitionShare {
   #count: number | undefined
   readonly #owned = new Map<number, OwnedPartition>()
   /**
-   * Revoked partitions whose rate this process still uses, until the next join of the consumer
-   * group.
+   * Revoked partitions whose rate this process still uses, until it joins the consumer group again.
    */
-  readonly #lent = new Set<number>()
+  readonly #revokedInUse = new Set<number>()
   /**
-   * Number of partitions that add to the rate: partitions in `#lent`, and owned partitions that are
-   * not in `#fresh`.
+   * Number of partitions that add to the rate: partitions in `#revokedInUse`, and owned partitions
+   * that are not in `#fresh`.
    */
   #counted = 0
   /**
@@ -71,19 +71,19 @@ export class PartitionShare {
    */
   joined(leaving: ReadonlySet<number>, now: number): void {
     this.#advance(now)
-    this.#returnLent()
+    this.#releaseRevoked()
     for (const [partition, owned] of this.#owned) owned.isLeaving = leaving.has(partition)
   }
 
   revoked(partition: number, now: number): void {
     this.#advance(now)
-    const isLent = this.#owned.get(partition)?.isLeaving === true && !this.#fresh.includes(partition)
+    const isInUse = this.#owned.get(partition)?.isLeaving === true && !this.#fresh.includes(partition)
     this.#remove(partition)
-    if (isLent) {
-      this.#lent.add(partition)
+    if (isInUse) {
+      this.#revokedInUse.add(partition)
       this.#counted++
     }
-    if (this.#owned.size === 0) this.#returnLent()
+    if (this.#owned.size === 0) this.#releaseRevoked()
   }
 
   /** Whether this process has no part in any limit. */
@@ -151,8 +151,8 @@ export class PartitionShare {
     this.#fresh = this.#fresh.filter(each => each !== partition)
   }
 
-  #returnLent(): void {
-    this.#counted -= this.#lent.size
-    this.#lent.clear()
+  #releaseRevoked(): void {
+    this.#counted -= this.#revokedInUse.size
+    this.#revokedInUse.clear()
   }
 }

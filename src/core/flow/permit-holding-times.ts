@@ -4,18 +4,18 @@ const { neverSlowMs, slowAbovePart, callTimeWindowMs, lastCallWeight } = flowLim
 
 /** Sums over the requests that ended in one time window (`callTimeWindowMs`). */
 interface Sums {
-  /** The sum of the durations of these requests, in milliseconds. */
+  /** The sum of the durations of the window's requests, in milliseconds. */
   durationSumMs: number
-  /** The sum of the squares of these durations, for the mean in `durationWeightedMeanMs`. */
+  /** The sum of the squares of the requests' durations, for `durationWeightedMeanMs`. */
   durationSquareSum: number
-  /** Whether at least one of these requests was to a quick destination (not `CallTime.isSlow`). */
+  /** Whether at least one request was to a quick destination (not `PermitHoldingTime.isSlow`). */
   hasQuick: boolean
 }
 
 const noSums = (): Sums => ({ durationSumMs: 0, durationSquareSum: 0, hasQuick: false })
 
 /** How long one destination's requests hold permits (slots for concurrent requests) of a limit. */
-export interface CallTime {
+export interface PermitHoldingTime {
   /**
    * Moving mean of the durations of the destination's requests, in milliseconds; `undefined` until
    * the first request has ended.
@@ -30,22 +30,22 @@ export interface CallTime {
 }
 
 /** Measures how long requests hold the permits of a limit. Times are monotonic milliseconds. */
-export class CallTimes {
+export class PermitHoldingTimes {
   #window = 0
-  #now = noSums()
-  #before = noSums()
+  #currentSums = noSums()
+  #previousSums = noSums()
 
-  ended(time: CallTime, tookMs: number, now: number): void {
+  ended(time: PermitHoldingTime, tookMs: number, now: number): void {
     this.#moveTo(Math.floor(now / callTimeWindowMs))
-    this.#now.durationSumMs += tookMs
-    this.#now.durationSquareSum += tookMs * tookMs
+    this.#currentSums.durationSumMs += tookMs
+    this.#currentSums.durationSquareSum += tookMs * tookMs
     time.meanMs = time.meanMs === undefined ? tookMs : time.meanMs + (tookMs - time.meanMs) * lastCallWeight
     time.isSlow = time.meanMs > Math.max(neverSlowMs, slowAbovePart * this.durationWeightedMeanMs)
-    if (!time.isSlow) this.#now.hasQuick = true
+    if (!time.isSlow) this.#currentSums.hasQuick = true
   }
 
   get hasQuick(): boolean {
-    return this.#now.hasQuick || this.#before.hasQuick
+    return this.#currentSums.hasQuick || this.#previousSums.hasQuick
   }
 
   /**
@@ -53,14 +53,16 @@ export class CallTimes {
    * request is its duration, because long requests hold permits longer.
    */
   get durationWeightedMeanMs(): number {
-    const durationSumMs = this.#now.durationSumMs + this.#before.durationSumMs
-    return durationSumMs === 0 ? 0 : (this.#now.durationSquareSum + this.#before.durationSquareSum) / durationSumMs
+    const durationSumMs = this.#currentSums.durationSumMs + this.#previousSums.durationSumMs
+    return durationSumMs === 0
+      ? 0
+      : (this.#currentSums.durationSquareSum + this.#previousSums.durationSquareSum) / durationSumMs
   }
 
   #moveTo(window: number): void {
     if (window === this.#window) return
-    this.#before = window === this.#window + 1 ? this.#now : noSums()
-    this.#now = noSums()
+    this.#previousSums = window === this.#window + 1 ? this.#currentSums : noSums()
+    this.#currentSums = noSums()
     this.#window = window
   }
 }

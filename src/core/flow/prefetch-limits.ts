@@ -15,26 +15,27 @@ export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'valu
 
 /**
  * A partition pauses when it exceeds `records`, `bytes` or `span`, or has too many deliveries
- * (`deliveriesPerRecord`). It resumes when all four are at most half of their limits.
+ * (`deliveriesPerRecord`). It resumes when all four numbers are at most half of their limits.
  */
 export interface PrefetchLimits {
   readonly records: number
   readonly bytes: number
   /**
    * Maximum number of offsets from the lowest unfinished record to the next record to read. An
-   * offset commit stores which of these offsets are finished in a bitmap of limited size.
+   * offset commit marks the finished records among them in a bitmap of limited size.
    */
   readonly span: number
   /**
    * Maximum number of fetched records that stay in memory, undecoded, while the partition waits
    * until a retry record is due.
    */
-  readonly dueSoon: number
+  readonly dueSoonRecords: number
 }
 
 /**
- * Returns the limits of each of `partitions` partitions. `stalled` applies while a record has been
- * in progress for at least `stallThresholdMs`. Otherwise, `normal` applies.
+ * Returns the limits for each partition of a process that owns `partitions` partitions. `stalled`
+ * applies while a record has been in progress for at least `stallThresholdMs`. Otherwise, `normal`
+ * applies.
  */
 export function prefetchLimits(
   partitions: number,
@@ -47,7 +48,7 @@ export function prefetchLimits(
     records: part(Math.max(inProcess.minRecordsStalled, forCalls), maxInPartition.records, minInPartition.records),
     bytes: part(inProcess.bytes, maxInPartition.bytes, minInPartition.bytes),
     span: maxInPartition.span,
-    dueSoon: part(inProcess.dueSoon, maxInPartition.dueSoon, minInPartition.dueSoon),
+    dueSoonRecords: part(inProcess.dueSoonRecords, maxInPartition.dueSoonRecords, minInPartition.dueSoonRecords),
   }
   const forNormal = Math.max(inProcess.minRecordsNormal, forCalls)
   const records = part(forNormal, maxInPartition.records, minInPartition.recordsNormal)

@@ -50,11 +50,11 @@ export class SlowDown {
   #refusedAt = Number.NEGATIVE_INFINITY
   /** The length of the pause after the next 429, in milliseconds. */
   #backOffMs: number = backOffMs.first
-  /** The last pace, in attempts per second, that had no 429 for `holdMs`. 0 for none. */
+  /** The last pace, in attempts per second, at which no 429 arrived for `holdMs`; 0 for none. */
   #heldPace = 0
   /**
-   * Milliseconds for which deliveries have waited because of the pace since `#loweredAt`. Above
-   * `holdMs`, the pace grows.
+   * Milliseconds since `#loweredAt` in which deliveries waited because of the pace. Above `holdMs`,
+   * the pace grows.
    */
   #limitedMs = 0
   /**
@@ -69,8 +69,8 @@ export class SlowDown {
    */
   #deliveredAt: number | undefined
   /**
-   * The part of the destination's rate that this process may use (see `setPart`); 0 before the
-   * first call.
+   * The part of the destination's rate that this process may use; 0 before the first call of
+   * `setPart`.
    */
   #part = 0
   /**
@@ -232,7 +232,7 @@ export class SlowDown {
   }
 }
 
-/** Growth of the pace per second, as a fraction of the pace. `ms`: how long the pace has grown. */
+/** The fraction by which the pace grows in one second. `ms`: for how long it has grown already. */
 const slopeAfter = (ms: number): number => growthPerSecond * Math.min(1, ms / growthRampMs)
 
 /** The moving mean of delivered attempts per second. */

@@ -3,8 +3,8 @@ import { flowLimits } from './flow-control-constants.ts'
 const { slowAfterMs, slowAfterMsWhenSaturated } = flowLimits.spillover
 
 /**
- * Returns the threshold for a slow destination, in monotonic milliseconds. A destination is slow if
- * its next delivery, or the first waiting delivery of any user, was admitted before this time.
+ * Returns a time in monotonic milliseconds. A destination is slow if its next delivery, or the
+ * first waiting delivery of any of its users, was admitted before this time.
  * `lacksPermits`: other destinations hold the permits that the destination needs.
  */
 export function slowIfAdmittedBefore(now: number, cpuSaturatedUntil: number, lacksPermits: boolean): number {

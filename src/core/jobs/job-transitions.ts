@@ -22,15 +22,15 @@ export const checkpointEvery = durationMs(1_000)
  */
 export const ownerLease = durationMs(5_000)
 /**
- * Time without a record until another process takes over a job: longer than the lease of the
- * earlier owner.
+ * If a running job has no new record for this time, another process takes it over. The time is
+ * longer than the owner's lease.
  */
 export const takeOverAfter = durationMs(10_000)
 /**
  * One process runs at most this many dry runs and, in addition, at most this many other jobs. A job
  * with an `error` does not count until it makes progress.
  */
-const maxRunning = 4
+const maxActive = 4
 /** Maximum number of jobs that one process runs, including dry runs and jobs with an `error`. */
 const maxOwned = 16
 
@@ -50,8 +50,8 @@ export const claimed =
     next(job, writeId, { state: 'running', owner, startedAt: job.startedAt ?? now })
 
 /**
- * The record by which a process releases a job that has not ended, because the process stops.
- * Another process can then run the job.
+ * The record by which a process that stops releases an unfinished job. Another process can then run
+ * the job.
  */
 export const released =
   (changed: JobWork): NextRecord =>
@@ -97,8 +97,7 @@ export function nextClaim(open: Iterable<Job>, { sinceLastRecord, own }: ClaimCo
   if (own.size >= maxOwned) return undefined
   const jobs = [...open].sort(byCreation)
   const active = jobs.filter(job => own.has(jobKeyOf(job)) && job.error === undefined)
-  const hasRoom = ({ isDryRun }: Job): boolean =>
-    active.filter(other => other.isDryRun === isDryRun).length < maxRunning
+  const hasRoom = ({ isDryRun }: Job): boolean => active.filter(other => other.isDryRun === isDryRun).length < maxActive
   return jobs.find((job, index) => {
     if (own.has(jobKeyOf(job)) || !hasRoom(job)) return false
     if (job.state === 'running') return sinceLastRecord(job) >= takeOverAfter

@@ -43,7 +43,7 @@ const countRow = z.object({
   destination: z.string(),
   reason: z.string(),
   count,
-  /** Absent when the replay refuses these dead letters. */
+  /** The target topic; absent when the replay refuses the dead letters of this row. */
   topic: z.string().optional(),
   refusal: z.string().optional(),
 })
@@ -62,8 +62,8 @@ const shared = z.object({
   /** Identifies the record, because two processes may write the same version. */
   writeId: z.string().min(1),
   /**
-   * 0 in a record that changes the job. Each copy of a version (`jobs-from-topic.ts`) has the next
-   * number.
+   * 0 in a record that changes the job. A copy repeats the current version (see
+   * `jobs-from-topic.ts`): the first copy has 1, the next 2, and so on.
    */
   copy: count,
   state: z.enum(jobStates),
@@ -88,8 +88,8 @@ const shared = z.object({
    */
   rate: z.int().positive().optional(),
   /**
-   * For each partition, the end offset at the creation of the job. The job reads only records
-   * before it.
+   * For each partition that the job reads, the end offset when the job was created. The job reads
+   * only records below this offset.
    */
   ends: z.array(count),
   /**

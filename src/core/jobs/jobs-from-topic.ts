@@ -20,8 +20,8 @@ export type ApplyResult =
   /** The record repeats the current version: it is a copy, or a producer wrote the record twice. */
   | 'repeated'
   /**
-   * The record is a copy that replaces the version of this process. Compaction had removed records,
-   * so this process had applied a record that other processes had ignored.
+   * The record is a copy that replaces the job in this process. Compaction had removed records, so
+   * this process had applied a record that other processes had ignored.
    */
   | 'restored'
   | 'ignored'

@@ -47,8 +47,8 @@ export type Resend =
   | { readonly kind: 'skip'; readonly reason: ResendSkip }
 
 /**
- * Returns the routing with only this destination, so that `route` applies only its filter to each
- * event.
+ * Returns the routing with only this destination, so that `route` applies only the filter of this
+ * destination to each event.
  */
 export const routingOf = (destination: Destination, { sources }: Routing): Routing =>
   createRouting({ sources: [...sources.values()], destinations: [destination] })

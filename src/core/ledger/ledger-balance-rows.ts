@@ -79,10 +79,10 @@ function rowOf(
 }
 
 /**
- * Computes the counts of a row. `repeated` is the number of retry records that no commit counts as
- * `moved`, and that no replay or resend wrote. Each event in `routed` was counted twice in
- * `admitted`, `replayed` or `repeated`, so the event is subtracted once. A positive `difference`
- * shows lost records.
+ * Computes the counts of a row. `repeated` is the number of retry records beyond those that commits
+ * count as `moved` and those that a replay or resend wrote. Each event in `routed` was counted
+ * twice in `admitted`, `replayed` or `repeated`, so the event is subtracted once. A positive
+ * `difference` shows lost records.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed

@@ -26,7 +26,7 @@ export type LedgerField = (typeof ledgerFields)[number]
 /** The counts of one destination and hour. */
 export type LedgerCell = Readonly<Record<LedgerField, number>>
 
-/** Adds 1 to the count `field` of `destination`. */
+/** An entry of the ledger, which adds 1 to the count `field` of `destination`. */
 export interface LedgerEntry {
   readonly destination: string
   readonly field: LedgerField

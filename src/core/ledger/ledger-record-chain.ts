@@ -10,7 +10,7 @@ export interface PendingRecord {
    */
   readonly hourBefore: number
   readonly value: Buffer
-  /** Like `hourBefore`, but including this ledger record. */
+  /** The newest hour in this or any earlier ledger record of the partition, in hours since 1970. */
   readonly newestHour: number
   /** The number of earlier ledger records whose counts this record contains and replaces. */
   readonly absorbed: number
@@ -22,8 +22,8 @@ export interface PendingRecord {
  */
 const mergedRecords = 8
 /**
- * Maximum bytes of the counts in a ledger record that absorbs earlier ones, as estimated by
- * `LedgerCounts.roughBytes`.
+ * Maximum bytes of the counts in a ledger record that includes the counts of earlier records, as
+ * estimated by `LedgerCounts.roughBytes`.
  */
 const maxRoughBytes = 512 * 1024
 
@@ -35,7 +35,10 @@ const maxRoughBytes = 512 * 1024
 export class RecordChain {
   #last: number | undefined
   #newestHour: number
-  /** The stored records of this process that a new record may absorb, oldest first. */
+  /**
+   * The records that this process has stored, and whose counts a new record may include, oldest
+   * first.
+   */
   #recent: PendingRecord[] = []
 
   /** The arguments are fields of the last commit's `LedgerTail`. */
@@ -93,8 +96,8 @@ export class RecordChain {
   }
 
   /**
-   * Notes that the append of a record has failed. The next record absorbs no earlier records,
-   * because the broker may have refused the failed record for its size.
+   * Notes that the append of a record has failed. The next record does not include the counts of
+   * earlier records, because the broker may have refused the failed record for its size.
    */
   failed(): void {
     this.#recent = []

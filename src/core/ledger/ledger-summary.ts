@@ -3,8 +3,8 @@ import type { LedgerRow, LedgerTotals } from './ledger-balance-rows.ts'
 const summed = ['admitted', 'replayed', 'repeated', 'delivered', 'deadLettered', 'dropped', 'waiting'] as const
 
 /**
- * Adds up all rows, but keeps at most `maxRows` rows. Rows whose difference is not 0 have priority;
- * among the others, newer rows have priority over older ones.
+ * Adds up all rows, but keeps at most `maxRows` rows: first the rows whose difference is not 0,
+ * then the newest rows.
  */
 export class LedgerSummary {
   readonly #maxRows: number

@@ -37,7 +37,10 @@ export class PartitionLedger {
   readonly #records: RecordChain
   /** The counts for the next commit, including those of a record that is being stored. */
   #counts: LedgerCounts
-  /** `hasAll`: the record has all counts that `#counts` had when the append began. */
+  /**
+   * The ledger record that is being appended. `hasAll`: the record has all counts that `#counts`
+   * had when the append began.
+   */
   #storing: { readonly record: PendingRecord; readonly counts: LedgerCounts; readonly hasAll: boolean } | undefined
   readonly #maxRecordBytes: number
 
@@ -105,8 +108,8 @@ export class PartitionLedger {
   }
 
   /**
-   * Discards all counts for the next commit. The first complete hour is then at least `exactSince`,
-   * and later than all hours of the discarded counts.
+   * Discards all counts that the next commit would store. The first complete hour is then at least
+   * `exactSince`, and later than all hours of the discarded counts.
    */
   discard(exactSince: number): void {
     this.#exactSince = Math.max(this.#exactSince, exactSince, this.#counts.newestHour + 1)

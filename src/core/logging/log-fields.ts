@@ -108,7 +108,7 @@ export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Rec
   return safe
 }
 
-/** Whether a value contains no URL, or has a `toJSON` method, which hides its content. */
+/** Whether a value contains no URL, or its method `toJSON` hides its content. */
 function isLoggable(value: unknown): boolean {
   if (typeof value === 'string') return !hasUrl(value)
   return typeof value !== 'object' || value === null || 'toJSON' in value || Object.values(value).every(isLoggable)

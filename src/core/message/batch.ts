@@ -46,7 +46,9 @@ interface Elements {
   readonly size: number
   /**
    * Returns the parsed element, or a rejection. If the body is a single message, `readBatch` has
-   * parsed it already. Then call `read` only once, in the same tick: this frees the parsed value.
+   * parsed it, and the first `read` frees the parsed value. To save memory, call `read` in the same
+   * tick as `readBatch`.
+   * @throws TypeError when a single message is read again
    */
   read(index: number): Parsed | Rejection
   /** Returns the original text of an element, trimmed. */
@@ -95,7 +97,7 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
     size: 1,
     read() {
       const once = parsed
-      if (once === undefined) throw new TypeError('a message can be read only once')
+      if (once === undefined) throw new TypeError('the message in this body was already read')
       parsed = undefined
       return once
     },

@@ -22,8 +22,8 @@ export interface EventOrigin {
 }
 
 /**
- * Maximum length of `EventOrigin.destinations`, so that events and retry records stay small. A
- * source with more destinations gets several messages, each for other destinations.
+ * Maximum length of `EventOrigin.destinations`, so that events and retry records stay small. For a
+ * source with more destinations, a deletion writes several messages, each for a part of them.
  */
 export const maxNamedDestinations = 1_000
 

@@ -54,36 +54,36 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
     const isForOne = destinationId !== undefined
     return name === undefined || (type === 'track' && isForOne === (sourceId !== factsSource))
       ? undefined
-      : `its source is ${sourceId}, but the event is not ${name}`
+      : `its source is ${sourceId}, so the event must be ${name}`
   }
   if (userId === undefined) return "it has the field 'origin', but no user id"
   const long = tooLongUserId(userId)
   if (long !== undefined) return `its user id ${long}`
   if (origin.id.length > maxOriginIdLength) return `its 'origin' has an id of more than ${maxOriginIdLength} characters`
   if (origin.kind === 'deletion') {
-    if (type !== 'delete') return `its 'origin' is a deletion, but its type is '${type}'`
+    if (type !== 'delete') return `its 'origin' has the kind 'deletion', but its message type is '${type}'`
     if (isOwnSource(sourceId))
-      return `its 'origin' is a deletion, but its source ${sourceId} is internal to Hookline, and deletion requests never name it`
+      return `its 'origin' has the kind 'deletion', but deletions never have the internal source ${sourceId}`
     return (origin.destinations?.length ?? 0) > maxDestinations
       ? `its 'origin' names more than ${maxDestinations} destinations`
       : undefined
   }
   if (origin.kind !== 'audience') return `its 'origin' has the unknown kind '${String(origin.kind).slice(0, 40)}'`
-  if (!isIdOrVersion(origin.version)) return "its 'origin' is an audience, but has no valid version"
+  if (!isIdOrVersion(origin.version)) return "its 'origin' has the kind 'audience', but no valid version"
   const isOfAudience = type === 'identify' && sourceId === audiencesSource && destinationId !== undefined
   return isOfAudience
     ? undefined
-    : `its 'origin' is an audience, but the event is not an identify message from ${audiencesSource} for one destination`
+    : `its 'origin' has the kind 'audience', so the event must be an identify message from ${audiencesSource}, with one destination`
 }
 
 /**
- * The sources of track messages that Hookline itself creates, each with a description for error
- * texts.
+ * The sources of track messages that Hookline itself creates. The values are for error texts: they
+ * describe each valid event.
  */
 const ownTrackMessages: ReadonlyMap<string, string> = new Map([
-  [canarySource, 'a canary message'],
-  [operationsSource, 'a notice'],
-  [factsSource, 'an internal track message of Hookline'],
+  [canarySource, 'a track message with one destination'],
+  [operationsSource, 'a track message with one destination'],
+  [factsSource, 'a track message without a destination'],
 ])
 
 function partFault({ message, origin }: Event): string | undefined {

@@ -14,7 +14,7 @@ export const textOf = (value: unknown): string | undefined =>
 
 /**
  * Returns an id as text; `undefined` unless the value is a non-empty string or a number.
- * `parseMessageText` has already converted numbers that a double cannot hold.
+ * `parseMessageText` has already converted large numbers, so that they keep all digits.
  */
 export const idOf = (value: unknown): string | undefined => textOf(typeof value === 'number' ? String(value) : value)
 

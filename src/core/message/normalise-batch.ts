@@ -16,8 +16,8 @@ import type { RejectedMessage } from './request-refusal.ts'
  */
 export const maxWorkPerCall = 2 * maxMessageBytes
 /**
- * Work for one message in addition to its characters, for example to create the object. The unit is
- * that of `maxWorkPerCall`.
+ * Work for one message in addition to its characters, for example to create the object. As in
+ * `maxWorkPerCall`, the unit is parsed characters.
  */
 const workOfMessage = 64
 

@@ -23,15 +23,15 @@ export function parseField(text: string, field: string): Parsed | Rejection {
 }
 
 /**
- * Returns the parser's error message without the text that V8 may quote, which must not appear in
- * logs or responses.
+ * Returns the parser's error message without the input that V8 may quote: the input must not appear
+ * in logs or responses.
  */
 const reasonOf = (error: SyntaxError): string =>
   error.message.replace(/(?:, )?(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/su, '') || 'unexpected text'
 
 /**
- * Parses one message. Numbers in its top-level ids become their digits as written, even if a double
- * cannot hold them.
+ * Parses one message. A top-level id that is a number becomes text with all its digits, even if a
+ * double cannot hold the number.
  */
 export function parseMessageText(text: string): Parsed | Rejection {
   const parsed = parseField(text, 'The message')

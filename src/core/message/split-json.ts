@@ -31,8 +31,8 @@ export interface SplitOptions {
   /** Maximum number of elements. */
   readonly maxElements: number
   /**
-   * Whether to skip other text between the end of the list and the next comma. If not, this text
-   * makes the result `broken`.
+   * Whether to skip unexpected text between the end of the list and the next comma. If not, this
+   * text makes the result `broken`.
    */
   readonly skipsTextAfterList?: boolean
 }
@@ -196,8 +196,8 @@ class Cutter {
         else brackets += 1
       } else if (code === brace.close || code === bracket.close) {
         const openOfKind = code === brace.close ? braces : brackets
-        // A closing bracket without an opening one in the element closes the list or object around
-        // the element, if it is of the same kind. Otherwise, it is ignored.
+        // A closing bracket whose opening bracket is not in the element ends the list or object
+        // around the element, if it is the bracket `closing`. Otherwise, the bracket is ignored.
         if (openOfKind === 0 && code === closing) return at
         for (let closed = 0; openOfKind > 0 && closed !== code; ) {
           depth -= 1

@@ -74,7 +74,7 @@ function parseIso(text: string): EpochMs | undefined {
   if (match === null) return undefined
   const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', sign, offsetHour = 0, offsetMinute = 0] =
     match
-  // Truncated, because rounding could move an event into the next day.
+  // The fraction is truncated, because rounding could move an event into the next day.
   const millisecond = fraction.slice(0, 3).padEnd(3, '0')
   const offset = timeOfDay(Number(offsetHour), Number(offsetMinute), 0, 0)
   const local =

@@ -13,7 +13,7 @@ const { destination, partition } = openLabels
 export const audienceMetrics = {
   audienceInputs: counter(
     'hookline_audience_inputs_total',
-    'Processed records of the audience input topic, by kind and result. Kinds: `observed` (a user in a synced list), `sync_ended` (the end of a list), `outcome` (the result of a delivery), `resend` (the replay of a dead-lettered change), `reset`, `forgotten` (the deletion of a user), `-` (the record could not be decoded). Results: `changed` or `unchanged` (Hookline applied the record), `undecodable` (Hookline dead-lettered it). With any other result, Hookline ignored the record. `sync_closed`: its sync, or a newer full sync, had already ended. `sync_cancelled`: its full sync was cancelled, because a newer full sync began, or because another record of the sync was ignored, undecodable or lost.',
+    'Processed records of the audience input topic, by kind and result. With the results `changed` and `unchanged`, Hookline applied the record. With `undecodable`, it dead-lettered the record. With all other results, it ignored the record. docs/explanation/audiences.md explains the kinds and results.',
     {
       unit: 'inputs',
       use: 'dashboard',

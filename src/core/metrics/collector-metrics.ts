@@ -26,7 +26,7 @@ export const collectorMetrics = {
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. If the collector refuses a whole request, it does not count the messages of the request. There is one exception: if it refuses the request because of the header `X-Strict-Mode`, the invalid messages count as `rejected`.',
+    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. If the collector refuses a whole request, it counts none of the messages, except invalid ones in a request with the header `X-Strict-Mode`.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(
@@ -36,22 +36,22 @@ export const collectorMetrics = {
   ),
   collectorHeldBytes: gauge(
     'hookline_collector_held_bytes',
-    'Memory that the collector uses, by content. `bodies`: requests of known sources that have no response yet, the rejected messages of these requests, and long responses that the client has not read. `keyless`: request bodies whose source is not known yet. `records`: accepted messages that Kafka has not acknowledged. `rejected`: rejected messages that are being written to the rejected topic.',
+    'Memory that the collector uses, by content. `bodies`: requests that the collector has not responded to, and responses that the client has not read. `keyless`: request bodies whose source is not known yet. `records`: accepted messages that Kafka has not acknowledged. `rejected`: messages that are being written to the rejected topic.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records', 'rejected'] } },
   ),
   collectorHeldBytesLimit: gauge(
     'hookline_collector_held_bytes_limit',
-    'Limit of `hookline_collector_held_bytes`. Above the limits of `bodies`, `keyless` and `records`, the collector refuses requests and sends `Retry-After`. Above the limit of `rejected`, it does not write rejected messages to the topic `<prefix>.rejected`. One source may use at most half of the limit of `bodies`, and three quarters of the limits of `records` and `rejected`. One client address may use at most half of the limit of `keyless`.',
+    'Limit of `hookline_collector_held_bytes`, by content. Above the limit for `rejected`, the collector does not write rejected messages to the topic `<prefix>.rejected`. Above any other limit, the collector refuses requests and sends `Retry-After`.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records', 'rejected'] } },
   ),
   collectorBodiesRefused: counter(
     'hookline_collector_bodies_refused_total',
-    'Request bodies that the collector refused, and connections that it refused or closed, by cause. `budget`: no memory is left for the body, or the collector closed a connection whose client had not read its response. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 4,000 connections; for each new connection, the collector then closes an idle connection or, if none is idle, refuses the new one.',
+    'Request bodies and connections that the collector refused or closed, by cause. `budget`: the memory is full, or the client did not read its response. `address`: the client address has reached its limit of bytes or concurrent requests. `slow`: the body arrived too slowly. `connections`: the client address or the process has too many connections.',
     { unit: 'bodies', use: 'dashboard', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
   ),
   collectorRejectsLost: counter(
     'hookline_collector_rejects_lost_total',
-    'Rejected messages that were not written to the topic `<prefix>.rejected`: Kafka did not store them, the memory for them was full (see `hookline_collector_held_bytes_limit`), or the request had more than 1,000 of them. Their senders received the rejection in the response.',
+    'Rejected messages that the collector did not write to the topic `<prefix>.rejected`: Kafka did not store them, the memory for them was full, or the request had more than 1,000 of them. The senders received the rejection in the response.',
     { unit: 'messages', use: 'dashboard' },
   ),
 } as const

@@ -33,22 +33,22 @@ export const processMetrics = {
   ),
   configReloadTime: gauge(
     'hookline_config_last_reload_success_timestamp_seconds',
-    'Time at which the current configuration was applied.',
+    'Time at which this process applied its current configuration.',
     { unit: 'Unix time', use: 'dashboard' },
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Files of `destinationsFrom` that this process cannot use: invalid or missing files, and files above the limit of 2,000 files in a directory. The rest of the configuration is in use. Of the files above the limit, the value includes only the first one and those that this process has used before.',
+    'Files of `destinationsFrom` that this process cannot use, because they are invalid or missing, or come after the first 2,000 files of their directory. All files after the first 2,000 usually count as one file. The process uses the rest of the configuration.',
     { unit: 'files', use: 'alert' },
   ),
   configObjects: gauge(
     'hookline_config_objects',
-    'Destinations and sources of the config topic. `used`: this process uses them. `excluded`: this process cannot read or use them, see the log.',
+    'Destinations and sources of the config topic, which were created through the operator API. `used`: this process uses them. `excluded`: this process cannot read or use them; the log says why.',
     { unit: 'objects', use: 'alert', labels: { state: ['used', 'excluded'] } },
   ),
   configObjectsAge: gauge(
     'hookline_config_objects_age_seconds',
-    'Time since this process last read all changes of the destinations and sources of the operator API, normally about a second. The time grows while the process cannot read the config topic. 0 if the installation does not have a config topic.',
+    'Time since this process last read all changes of the destinations and sources of the operator API. About a second is normal. The time grows while the process cannot read the config topic. It is 0 if the installation has no config topic.',
     { unit: 'seconds', use: 'alert' },
   ),
   configConflicts: gauge(
@@ -88,12 +88,12 @@ export const processMetrics = {
   ),
   clockOffset: gauge(
     'hookline_clock_offset_seconds',
-    'Offset of the machine’s clock from the clock of the Kafka brokers: positive when the machine’s clock is ahead, 0 when they differ by less than half a second. Hookline uses the brokers’ clock.',
+    'Offset of the machine’s clock from the clock of the Kafka brokers. Hookline uses the brokers’ clock. Positive: the machine’s clock is ahead. 0: the clocks differ by less than half a second.',
     { unit: 'seconds', use: 'alert' },
   ),
   series: gauge(
     'hookline_metrics_series',
-    'Time series of this process whose label values are ids from the configuration.',
+    'Time series of this process that have an id from the configuration as a label value, for example the id of a destination.',
     {
       unit: 'series',
       use: 'dashboard',
@@ -101,7 +101,7 @@ export const processMetrics = {
   ),
   seriesFolded: counter(
     'hookline_metrics_series_folded_total',
-    'Label combinations that have no time series of their own, because `hookline_metrics_series` reached a limit: 6,000 for combinations with a webhook, 8,000 for all others. Counters count these combinations under `_other`; gauges do not show them.',
+    'Label combinations without a separate time series, because `hookline_metrics_series` has reached its limit (6,000 for combinations with a webhook, 8,000 for all others). Counters add these combinations to a series with the label value `_other`. Gauges leave them out.',
     { unit: 'series', use: 'alert' },
   ),
 } as const

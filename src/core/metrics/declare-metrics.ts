@@ -45,7 +45,7 @@ export interface MetricSpec<Kind extends 'counter' | 'gauge' | 'histogram', Labe
   readonly exemplar?: true
 }
 
-// biome-ignore lint/complexity/noBannedTypes: a metric without labels has exactly none
+// biome-ignore lint/complexity/noBannedTypes: `{}` means that the metric has no labels
 type NoLabels = {}
 
 const declared = <Kind extends 'counter' | 'gauge' | 'histogram', Labels extends LabelSet>(
@@ -67,7 +67,7 @@ export const histogram = <const Labels extends LabelSet = NoLabels>(
 ) => declared('histogram', name, help, facts, facts.buckets)
 /**
  * A histogram with exemplars: each bucket shows the last observation of a sampled trace. It has no
- * labels, to limit the exemplars.
+ * labels, to limit the number of exemplars.
  */
 export const tracedHistogram = (
   name: string,
@@ -89,7 +89,7 @@ export const openLabels = {
   source: { values: 'ids of sources in the configuration', canOverflow: true },
   topic: { values: 'Kafka topics of this installation', canOverflow: false },
   partition: { values: 'partitions assigned to this process', canOverflow: false },
-  tier: { values: 'wait of the retry topic: `10s`, `30s`, …', canOverflow: false },
+  tier: { values: 'how long deliveries wait in the retry topic: `10s`, `30s`, …', canOverflow: false },
   check: { values: 'names of the checks that `/readyz?verbose` and `/livez?verbose` list', canOverflow: false },
 } as const satisfies LabelSet
 

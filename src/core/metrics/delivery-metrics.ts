@@ -56,7 +56,7 @@ export const deliveryMetrics = {
   ),
   deliveries: counter(
     'hookline_deliveries_total',
-    'Decisions about deliveries, by result. A delivery that succeeds after two retries counts twice as `retried` and once as `delivered`. Records that are dropped or dead-lettered before they become deliveries are not counted here. The destination is `-` when a process defers an event because it does not know the source or destination of the event.',
+    'Decisions about deliveries, by result. A delivery that succeeds after two retries counts twice as `retried` and once as `delivered`. Records that Hookline drops or dead-letters before it creates deliveries are not counted.',
     {
       unit: 'decisions',
       use: 'dashboard',
@@ -65,37 +65,37 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'How often the dispatcher discarded the delivery counts of a partition, because it could not write them to the ledger topic within 15 s (at most 5 s when the partition moves to another process or the process stops). The ledger, which has the numbers of deliveries by hour, is then incomplete for the current hour and all earlier hours. The value increases at most once an hour for each partition.',
+    'How often this process discarded the delivery counts of a partition, because it could not write them to the ledger topic in time. The ledger (the numbers of deliveries by hour) is then incomplete for the current hour and all earlier hours.',
     { unit: 'times', use: 'alert' },
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries of the last 24 hours that have no result and do not wait in a retry topic. If the value is not 0, a delivery was lost, or Hookline has a bug. The operator service calculates the value every five minutes from the ledger (the numbers of deliveries by hour). If the numbers of an hour become incomplete, the service keeps the last difference that it calculated for this hour, until the service restarts.',
+    'Deliveries of the last 24 hours that have no result and do not wait in a retry topic. If the value is not 0, deliveries were lost, or Hookline has a bug. The operator service calculates the value every five minutes.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(
     'hookline_ledger_read_timestamp_seconds',
-    'Time at which the operator service last read the ledger (the numbers of deliveries by hour) successfully; before the first success, the start time of the service. A reading is successful if it finds complete numbers for at least one hour. The service reads the ledger every five minutes.',
+    'Time at which the operator service last read the ledger (the numbers of deliveries by hour) successfully. Before the first success, this is the start time of the service. The service reads the ledger every five minutes.',
     { unit: 'Unix time', use: 'alert' },
   ),
   deadLetters: counter(
     'hookline_dead_letters_total',
-    'Records written to the dead-letter topic. The destination is `-` in three cases: a record of the events topic did not become a delivery, for example because it cannot be decoded; a record of the audience input topic cannot be decoded; or the destination of a record of a retry topic is unknown.',
+    'Records written to the dead-letter topic, by destination and reason. The destination is `-` if it is unknown, for example because the record cannot be decoded.',
     { unit: 'records', use: 'alert', labels: { destination, reason: deadLetterReasons } },
   ),
   truncatedDeadLetters: counter(
     'hookline_truncated_dead_letters_total',
-    'Dead letters that have only the first 64 KiB of their record or Kafka batch, so they cannot be replayed. Either the record was too large for the dead-letter topic, or Hookline could not read the batch, for example because the batch has more than 64 MiB after decompression or more than 200,000 records.',
+    'Dead letters that have only the first 64 KiB of their record or Kafka batch, so they cannot be replayed. The record was too large for the dead-letter topic, or Hookline could not read the batch.',
     { unit: 'records', use: 'debug', labels: { reason: deadLetterReasons } },
   ),
   recordFailures: counter(
     'hookline_record_failures_total',
-    'Records that Hookline could not process because of an internal error. They are dead-lettered as `undecodable`.',
+    'Records that Hookline could not process because of an internal error. Hookline dead-letters them with the reason `undecodable`.',
     { unit: 'records', use: 'alert' },
   ),
   drops: counter(
     'hookline_drops_total',
-    'Dropped deliveries, by reason. `disabled`: the destination is disabled. `not_selected`: the field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`. `filtered`: the filter of the destination excludes the message. `no_destination`: the source is not connected to any destination, or not to the destination that the message names. `user_deleted`: the message was received before its user was deleted. `suppressed`: the user of the message was deleted with the option `suppress`, which drops later messages too.',
+    'Deliveries that Hookline intentionally did not make, by reason: for example, the destination is disabled (`disabled`), or its filter excludes the message (`filtered`). docs/reference/errors.md explains all reasons.',
     {
       unit: 'deliveries',
       use: 'dashboard',
@@ -104,7 +104,7 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries deferred (moved to a retry topic without an attempt), by cause. `lane_full`: the queue of the destination is too long, because the endpoint is slow, because a limit of requests in progress is reached, or because this process has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must still wait, for example because of `Retry-After`. `paused`: the destination has `paused: true`, or Hookline cannot use its configuration. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth` is an exception: Hookline made an attempt, but got no access token, or the endpoint responded with 401 and may accept a later access token. This attempt uses up no retry.',
+    'Deliveries that Hookline moved to a retry topic without an attempt, by cause: for example, the queue of the destination is too long (`lane_full`), or its circuit breaker is open (`breaker_open`). The cause `auth` is different: Hookline made an attempt, but had no valid access token. docs/reference/errors.md explains all causes.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(
@@ -129,7 +129,7 @@ export const deliveryMetrics = {
   ),
   breakersOpen: gauge(
     'hookline_breaker_open',
-    '1 while the circuit breaker of the destination is open in this process, 0 while it is closed. A destination has no series before its circuit breaker opens for the first time, and while the destination is disabled, paused or removed.',
+    '1 while the circuit breaker of the destination is open in this process, 0 while it is closed. A destination has no series before its circuit breaker opens for the first time, or while the destination is disabled, paused or removed.',
     {
       unit: 'state',
       use: 'dashboard',
@@ -169,7 +169,7 @@ export const deliveryMetrics = {
   ),
   canarySent: counter(
     'hookline_canary_sent_total',
-    'Canary messages (test messages that Hookline sends to one destination) that this process tried to append to the events topic.',
+    'Canary messages that this process tried to append to the events topic. Canary messages are test messages that Hookline sends to one destination.',
     { unit: 'messages', use: 'alert' },
   ),
   canaryReceived: counter(
@@ -192,7 +192,7 @@ export const deliveryMetrics = {
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices (messages to operators about destinations and the configuration) and destination facts (internal messages from which Hookline derives notices), by result of the write to the events topic. `dropped`: not written, because too many notices and facts waited to be written.',
+    'Notices (messages to operators about destinations and the configuration), by result of the write to the events topic. Includes the internal messages from which Hookline derives notices. `dropped`: not written, because too many messages already waited for the write.',
     { unit: 'messages', use: 'dashboard', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(

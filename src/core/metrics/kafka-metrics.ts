@@ -16,7 +16,7 @@ export const kafkaMetrics = {
   ),
   recordsFinished: counter(
     'hookline_records_finished_total',
-    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored every retry, dead letter or other record that resulted. `handed_back`: the partition was revoked before the processing ended, and the next owner of the partition reads the record again.',
+    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored all resulting records, for example a retry. `handed_back`: the partition was revoked before that, and its next owner reads the record again.',
     { unit: 'records', use: 'dashboard', labels: { group, end: ['done', 'handed_back'] } },
   ),
   recordsOpen: gauge(
@@ -44,7 +44,7 @@ export const kafkaMetrics = {
   ),
   partitionProgress: gauge(
     'hookline_partition_last_progress_timestamp_seconds',
-    'Time at which the partition last made progress or had no due record. Two kinds of records count as not due: records of the audience input topic that wait because of `audiences.emitPerSecond`; and records of a retry topic that wait for a limit of their destination, if the process has already read all due records of the partition.',
+    'Time at which the partition last made progress; the current time if the partition has no due record. Records that wait because of `audiences.emitPerSecond` are not due. Retries that wait for a limit of their destination are due only if other records of the partition are due.',
     { unit: 'Unix time', use: 'alert', labels: { topic, partition } },
   ),
   assignedPartitions: gauge('hookline_assigned_partitions', 'Partitions assigned to this process.', {
@@ -73,7 +73,7 @@ export const kafkaMetrics = {
   }),
   topicRetention: gauge(
     'hookline_topic_retention_seconds',
-    'Retention that Hookline sets when it creates the topic; the real retention differs if somebody changed it. Kafka removes older records even if they are not processed.',
+    'Retention that Hookline sets when it creates the topic. The real retention differs if somebody changed it. Kafka deletes older records even if Hookline has not processed them.',
     { unit: 'seconds', use: 'alert', labels: { topic } },
   ),
   consumerLag: gauge(
@@ -83,17 +83,17 @@ export const kafkaMetrics = {
   ),
   positionsLost: counter(
     'hookline_positions_lost_total',
-    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. In two cases, the number of lost records is unknown, and the value increases by 1: the log of a partition was truncated; or Kafka deleted the committed offset of a partition that the audiences service reads, so perhaps no record was lost.',
+    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. If Kafka truncated the log, or deleted a committed offset of the audiences service, the number of lost records is unknown, and the value increases by 1.',
     { unit: 'offsets', use: 'alert', labels: { topic } },
   ),
   produceFailures: counter(
     'hookline_produce_failures_total',
-    'Failed writes of the collector (accepted messages only), the dispatcher and the audiences service. The collector does not retry them, but responds to the sender with an error; the other two services retry them. Canary messages, notices, and records of the attempts, status and config topics are not counted here.',
+    'Failed writes of the collector (accepted messages only), the dispatcher and the audiences service. The collector responds to the sender with an error; the other two services repeat the write. Canary messages, notices, and records of the attempts, status and config topics are not counted.',
     { unit: 'writes', use: 'dashboard', labels: { topic } },
   ),
   unwritableTopics: gauge(
     'hookline_unwritable_topics',
-    'Topics to which a write of this process failed, and for which the process repeats the write. Until the write succeeds, the process does not commit the offset of the consumed record that caused the write.',
+    'Topics to which this process cannot write now. The process repeats the failed writes. Until they succeed, it does not commit the offsets of the consumed records that need these writes.',
     { unit: 'topics', use: 'alert' },
   ),
 } as const

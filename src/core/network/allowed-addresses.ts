@@ -32,8 +32,8 @@ function forbidden(address: string, range: string, allowable: boolean): AddressV
  * forms, and for zone ids.
  */
 function parseAddress(text: string): Bytes | undefined {
-  // The regular expression comes first, because `isValidFourPartDecimal` takes 50 µs to create an
-  // error.
+  // The regular expression comes first, because `isValidFourPartDecimal` takes 50 µs for other
+  // texts: it creates an error.
   if (/^[\d.]+$/.test(text) && ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).toByteArray()
   if (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text))
     return ipaddr.IPv6.parse(text).toByteArray()

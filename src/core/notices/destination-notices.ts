@@ -11,7 +11,7 @@ const minIntervalMs = 60_000
 const goneAgainAfterMs = 3_600_000
 /**
  * If no process reports `failing` for this time (ms), the next report causes a new notice. The
- * destination may have recovered before: a process can end before it reports the recovery.
+ * destination may have recovered in between: a process can end before it reports the recovery.
  */
 const failingAgainAfterMs = 3_600_000
 

@@ -34,7 +34,7 @@ export type Notice =
   | (FromFacts & {
       readonly kind: 'dead_lettered'
       readonly reasons: DeadLetterCounts
-      /** When a dispatcher reported the first of these dead letters. */
+      /** When a dispatcher reported the first dead letter of this notice. */
       readonly since: EpochMs
     })
   | { readonly kind: 'configuration_changed'; readonly change: ObjectChange }

@@ -29,8 +29,8 @@ const failed = (
 ): TokenResult => ({ kind: 'failed', failure: { outcome, detail, retryAfter } })
 
 /**
- * Reads the response to a token request (RFC 6749 5.1 and 5.2). Some servers omit `token_type`, or
- * write `expires_in` as text.
+ * Reads the response to a token request (RFC 6749 5.1 and 5.2). Accepts a missing `token_type`, and
+ * `expires_in` as text, because some servers respond like this.
  */
 export function parseTokenResponse(answer: TokenAnswer): TokenResult {
   if (answer.kind === 'failed') {

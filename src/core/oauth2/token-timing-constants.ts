@@ -69,15 +69,15 @@ export const tokenLimits = {
    */
   minReplaceIntervalIfFinalMs: 60_000,
   /**
-   * For this time after an endpoint accepted a token, a 401 ends no delivery. Another process may
-   * have invalidated the token. If doubled: deliveries with wrong credentials are dead-lettered
-   * later.
+   * For this time after an endpoint accepted a token, Hookline defers a delivery after a 401, and
+   * does not dead-letter it: another process may have invalidated the token. If doubled: deliveries
+   * with wrong credentials are dead-lettered later.
    */
   acceptedForMs: 600_000,
   /**
-   * For this time after an endpoint's first 401, a 401 ends no delivery. After an accepted token,
-   * the next 401 counts as the first again. If doubled: deliveries with wrong credentials are
-   * dead-lettered later.
+   * For this time after an endpoint's first 401, Hookline defers a delivery after a 401, and does
+   * not dead-letter it: a new token may help. After an accepted token, the next 401 counts as the
+   * first again. If doubled: deliveries with wrong credentials are dead-lettered later.
    */
   deferRefusedForMs: 120_000,
   /**

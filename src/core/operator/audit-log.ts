@@ -1,8 +1,8 @@
 import type { LogField } from '../logging/log-fields.ts'
 
 /**
- * The fields of an audit line. Do not spread another object into them: TypeScript does not check
- * its field names, and the log masks fields whose name is not a `LogField`.
+ * The fields of an audit line. Write each field, without a spread: TypeScript does not check the
+ * names of spread fields, and the log masks fields whose name is not a `LogField`.
  */
 export type AuditFields = { readonly [Name in LogField]?: unknown }
 

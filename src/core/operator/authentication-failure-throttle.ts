@@ -16,9 +16,10 @@ function limiterFor({ burst, perSecond }: typeof limitPerAddress, now: number): 
 /**
  * Limits how fast clients can guess operator keys:
  * - An address that sent too many wrong keys must wait.
- * - If all addresses together sent too many, every address that never sent a valid key must wait.
+ * - If all addresses together sent too many wrong keys, every address that never sent a valid key
+ *   must wait.
  * - A session token must wait like a key until this process has found it valid. Otherwise, a client
- *   could test guessed keys with the session tokens that it derives from them.
+ *   could test a guessed key with a session token that it makes from this key.
  */
 export class FailureThrottle {
   readonly #limiters = new Map<string, RateLimiter>()

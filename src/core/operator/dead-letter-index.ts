@@ -5,8 +5,8 @@ import type { OffsetRange } from '../log-session.ts'
 const defaultMaxKeys = 2_000_000
 
 /**
- * Maximum number of unread records that are added to an index. With more, a new index begins at the
- * end of the partition, which is cheaper than reading these records.
+ * Maximum number of unread records that are added to an index. If more records are unread, a new
+ * index begins at the end of the partition, which is cheaper than reading these records.
  */
 const maxCatchUp = 20_000
 
@@ -14,7 +14,7 @@ const maxCatchUp = 20_000
 interface IndexedRange {
   from: number
   to: number
-  /** Whether a key of these records is missing, because the index was full. */
+  /** Whether the index lacks a key of this range, because the index was full. */
   isIncomplete: boolean
   readonly latest: Map<number, number>
 }
@@ -100,8 +100,8 @@ export class DeadLetterIndex {
     const latest = indexed.latest.get(id)
     if (latest === undefined) {
       if (this.isFull) {
-        // A missing key before `from` does no harm: the range does not include the record, so the
-        // next read gets it again.
+        // A record before `from` is outside of the indexed range, so the next read reads it again.
+        // Only a missing key of a later record makes the range incomplete.
         indexed.isIncomplete ||= offset >= indexed.from
         return
       }

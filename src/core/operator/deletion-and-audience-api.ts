@@ -13,7 +13,7 @@ export class UploadCutShort extends Error {
 export interface SyncRequest {
   readonly audience: string
   readonly mode: SyncMode
-  /** Whether a full sync may have an empty list, which removes all members. */
+  /** Whether a full sync may have an empty list, and so remove all members. */
   readonly allowEmpty: boolean
   /**
    * The lines of the upload; `undefined` for a line that is not UTF-8. They are read no faster than

@@ -169,7 +169,7 @@ function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete
  */
 function stateWithoutRecords(id: string, { events, unrouted, isComplete, recorded }: FoundForDestination): State {
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0] as FoundEvent
-  // Older records belong to an earlier event with the same message id.
+  // Records older than `newest` belong to an earlier event with the same message id.
   const isOfNewest = ({ at }: FoundRetryRecord | FoundDeadLetter): boolean => at >= newest.at
   const deadLetter = unrouted.deadLetters.find(isOfNewest)
   if (deadLetter !== undefined) return deadLettered(deadLetter)

@@ -97,7 +97,7 @@ export interface DestinationStatus {
   readonly disabledAutomatically?: DisablingView | undefined
   /** Present when only a part of the topics was read. */
   readonly partial?: true | undefined
-  /** The deliveries that wait, shortest tier first. Empty tiers are absent. */
+  /** The deliveries in retry topics, by tier, shortest wait first. Empty tiers are absent. */
   readonly waiting: readonly DestinationWaiting[]
   /**
    * The last failed attempts, at most 50, newest first. Absent when Hookline does not record

@@ -60,7 +60,8 @@ export function maskSecrets(text: string, secrets: readonly string[], isCut: boo
 }
 
 /**
- * A secret unchanged, escaped as in JSON, and as in the JSON of PHP, which also escapes slashes.
+ * Returns a secret in three forms: unchanged, as in JSON, and as in the JSON of PHP, which also
+ * escapes slashes.
  */
 function formsOf(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1)

@@ -3,7 +3,10 @@ import { mask } from '../secret.ts'
 import type { Destination, Webhook } from '../settings/settings.ts'
 import type { WebhookCall } from '../webhook-ports.ts'
 
-/** A request without its secrets: configured header values, access token, and path of the URL. */
+/**
+ * A request with masked secrets. The secrets are the configured header values, the access token and
+ * the path of the URL.
+ */
 export type MaskedRequest = Pick<WebhookCall, 'url' | 'headers'>
 
 /** Masks the secrets of the request to a webhook, and the values of the headers in `more`. */

@@ -11,8 +11,8 @@ export interface DeadLetterPage {
   readonly next?: string | undefined
   /**
    * Present when the page may be inexact. Dead letters may be missing, because the search reached a
-   * limit. Or the page may list dead letters that were already replayed, because the index that
-   * recognises them is full (`DeadLetterIndex.isFull`). Normally, the page leaves these out.
+   * limit. Or the page may contain replayed dead letters, because the index that recognises them is
+   * full (`DeadLetterIndex.isFull`).
    */
   readonly partial?: true | undefined
 }

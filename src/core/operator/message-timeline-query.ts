@@ -9,9 +9,9 @@ export interface MessageQuery {
    * Records that other applications wrote can contain the typed id.
    */
   readonly typedId?: string | undefined
-  /** The earliest receive time of the message. */
+  /** Lower bound of the search for the receive time of the message. */
   readonly since: EpochMs
-  /** The latest receive time of the message. `undefined`: now. */
+  /** Upper bound of the search for the receive time of the message; `undefined` for now. */
   readonly until?: EpochMs | undefined
 }
 

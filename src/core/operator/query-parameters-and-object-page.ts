@@ -9,7 +9,7 @@ export const pageLimits = { max: 500, default: 100 } as const
 
 /** Selects the objects of a page. An absent field does not restrict the objects. */
 export interface ObjectQuery {
-  /** Only objects with a higher id. */
+  /** Only objects whose id sorts after this id. */
   readonly after?: string | undefined
   readonly limit: number
   readonly state?: DestinationState | undefined

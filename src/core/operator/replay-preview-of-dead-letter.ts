@@ -47,7 +47,7 @@ const noRequest = (reason: NoReplayRequestReason): ReplayPreview => ({ reason, m
 
 const texts: Readonly<Record<NoReplayRequestReason, string>> = {
   unknown_destination:
-    'The destination no longer exists, or its sources cannot be read, so a replay sends nothing: create it again with the same id, or correct its configuration, then replay.',
+    'Hookline does not find the destination, so a replay sends nothing. If the destination no longer exists, create it again with the same id, then replay. If Hookline cannot read its configuration, correct the configuration.',
   disabled: 'The destination is disabled, so a replay sends nothing: enable it, then replay.',
   not_connected:
     'The source of the event is no longer connected to the destination, so a replay sends nothing: add the source to "sources" of the destination, or replay with "evenDisconnected".',
@@ -56,11 +56,11 @@ const texts: Readonly<Record<NoReplayRequestReason, string>> = {
   truncated:
     'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed. The whole record is in its topic until the retention ends (events topic: 7 days, retry topic: 3 days).',
   unreadable:
-    'Hookline cannot read the headers or the event of the dead letter, or the schema registry did not respond in time, so a replay sends nothing: check the schema registry, and register the schema of the event if it is missing there. If only the event cannot be decoded, you can replay with "evenDisconnected".',
+    'Hookline cannot decode the dead letter, so a replay sends nothing: check that the schema registry responds, and has the schema of the event. With "evenDisconnected", a replay does not decode the event, but the headers of the dead letter must be valid.',
   excluded:
-    'Hookline does not use the destination now, because its document has problems. A replayed delivery waits: correct the problems.',
+    'Hookline does not use the destination now, because its document has problems. A replayed delivery waits until you correct the problems.',
   audience_change:
-    'The dead letter is the change of an audience for one user. A replay sends the current value of the user, and not the value of this event.',
+    'The dead letter has the value of one user for an audience or computed trait. A replay sends the current value of the user instead.',
   no_delivery:
     'Hookline dead-lettered the event before it selected destinations. A replay writes the event to the events topic again, and Hookline then selects the destinations.',
 }

@@ -8,7 +8,7 @@ import { type MaskedRequest, maskedRequest } from './masked-request.ts'
 /** The requests that Hookline would send now, without secrets and signatures. */
 export interface RequestPreview {
   readonly requests: readonly (MaskedRequest & {
-    /** The label of the webhook. */
+    /** The label of the webhook: its id or, without an id, its position from 0. */
     readonly webhook: string
   })[]
   /** The body of each request. */

@@ -11,7 +11,7 @@ import { type MaskedRequest, maskedRequest } from './masked-request.ts'
 
 /** The request of a test message to one webhook, as sent and as shown. */
 export interface TestRequest {
-  /** The label of the webhook. */
+  /** The label of the webhook: its id or, without an id, its position from 0. */
   readonly webhook: string
   readonly call: WebhookCall
   readonly shown: MaskedRequest

@@ -84,7 +84,7 @@ export interface EncodedState {
   readonly done: string
   /**
    * The encoded bytes of the partly done records that fit into the metadata. `results` are the
-   * encoded results of these records, and `coveredCount` is their number.
+   * encoded results of these records, and `coveredCount` is the number of these records.
    */
   readonly partlyDone: readonly number[]
   readonly results: readonly number[]
@@ -95,8 +95,8 @@ export interface EncodedState {
 
 /**
  * Encodes the state. Reserves the maximum length of the bitmap (`done`), so that a partly done
- * record that fits now still fits later. Records that this process has not read yet have priority
- * (see `partlyDoneBytes`).
+ * record that fits now still fits later. Partly done records of an earlier owner that this process
+ * has not read yet have priority (see `partlyDoneBytes`).
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
   const doneText = doneAheadText(committed, done)

@@ -15,8 +15,8 @@ import { parseResults } from './ledger-in-commit-metadata.ts'
 import type { PartlyDone } from './partly-done-records-in-commit-metadata.ts'
 
 /**
- * Minimum size of a ledger record, in bytes. Fewer counts stay in the commit metadata while they
- * fit.
+ * Minimum size of a ledger record, in bytes. Counts below this size stay in the commit metadata
+ * while they fit.
  */
 const minRecordBytes = 600
 
@@ -44,10 +44,11 @@ export class OffsetTracker {
   /** The added offsets, ascending. The first one is the lowest offset in progress. */
   readonly #offsets = new Fifo<number>()
   readonly #inProgress = new Set<number>()
-  /** Offsets of records that an earlier owner finished, and that are not read yet. */
+  /** Offsets of records that an earlier owner finished and that this process has not read yet. */
   readonly #doneBefore: Set<number>
   /**
-   * By the offset of a record: the destinations for which this process or an earlier owner is done.
+   * By the offset of a record: the destinations for which this process or an earlier owner has
+   * finished the record.
    */
   readonly #partlyDone: Map<number, string[]>
   #received: number
@@ -57,8 +58,9 @@ export class OffsetTracker {
   /** Results of partly done records, by offset and destination. */
   readonly #results = new Map<number, Map<string, LedgerResult>>()
   /**
-   * Ledger entries of done records too far above the committed offset for the metadata
-   * (`spanLimit`). After a crash these records are delivered again, so they are not counted yet.
+   * Ledger entries, by offset, of done records at least `spanLimit` above the committed offset. The
+   * commit metadata cannot contain these records. After a crash they are delivered again, so the
+   * ledger does not count them yet.
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
@@ -110,7 +112,7 @@ export class OffsetTracker {
 
   /**
    * The offset and metadata to commit. While the counts of the ledger do not fit into the metadata,
-   * this is an earlier position, because a commit without the counts would lose them.
+   * returns an earlier position, because a commit without the counts would lose them.
    */
   get position(): CommitPosition {
     const { committed, text } = this.#make()

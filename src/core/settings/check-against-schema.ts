@@ -85,7 +85,7 @@ export const listIn = (text: string): readonly string[] | undefined =>
 
 interface Variables {
   readonly names: readonly string[]
-  /** Whether the variables contain a whole list, and the value at the path is one entry of it. */
+  /** Whether the environment variables contain a whole list, of which the value is one entry. */
   readonly containWholeList: boolean
 }
 
@@ -149,10 +149,14 @@ const nouns: Readonly<Record<string, string>> = {
 }
 
 /**
- * `number` is a whole number here, because values with fractions have messages of their own in the
- * schema.
+ * `number` means a whole number here. For values that may have fractions, the schema defines the
+ * messages.
  */
-const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
+const expectedTypeNames: Readonly<Record<string, string>> = {
+  ...nouns,
+  number: 'a whole number',
+  int: 'a whole number',
+}
 
 /** The error message for a value if the schema defines none. It never contains the value. */
 export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted = new Map()): string {
@@ -161,7 +165,7 @@ export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted =
   switch (issue.code) {
     case 'invalid_type': {
       const variables = variablesOf((issue.path ?? []) as Path, substituted)
-      const type = wanted[issue.expected] ?? issue.expected
+      const type = expectedTypeNames[issue.expected] ?? issue.expected
       if (variables === undefined) return `must be ${type}, not ${nounOf(issue.input)}`
       const { names, containWholeList } = variables
       return `must be ${type}, but ${containWholeList ? 'an entry' : 'the value'} of ${names.map(name => `\${${name}}`).join(' and ')} is not ${type}`
@@ -178,7 +182,7 @@ export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted =
       return issue.origin === 'array' ? 'must have at least one entry' : 'must not be empty'
     case 'too_big':
       return issue.origin === 'array'
-        ? `is past the limit: this list may have at most ${issue.maximum} entries`
+        ? `exceeds the maximum of ${issue.maximum} entries in this list`
         : `must be at most ${issue.maximum}`
     default:
       return issue.message ?? 'is not valid'

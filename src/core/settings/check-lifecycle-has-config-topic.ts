@@ -1,8 +1,7 @@
 import type { Rule } from './configuration-rule.ts'
 
 const needsTopic = 'needs the config topic, which exists only with operator.encryptionKeyFile'
-const hint =
-  'set operator.encryptionKeyFile, and create the config topic with `hookline topics apply`; in this topic, Hookline stores which destinations it has disabled'
+const hint = 'set operator.encryptionKeyFile, and create the config topic with `hookline topics apply`'
 
 /**
  * `lifecycle.disableAfter` and `lifecycle.onGone: disable` need the config topic, which exists only

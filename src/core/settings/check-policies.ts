@@ -55,8 +55,7 @@ function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly P
   ]
 }
 
-const limitsHint =
-  'the retry window is policy.window or, if not set, delivery.window; an attempt takes up to policy.timeout or, if not set, delivery.timeout'
+const limitsHint = 'this check uses policy.window and policy.timeout or, if not set, those of delivery'
 
 function timeoutObjection({ timeout }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
   if (timeout === undefined || (timeout > 0 && timeout <= global.timeout)) return undefined
@@ -79,7 +78,7 @@ function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): 
   return {
     key: 'schedule',
     message,
-    hint: `use waits of ${formatDuration(shortest)} or longer: no retry topic has a shorter wait; to permit ${formatDuration(early)} for all destinations, add ${formatDuration(early)} to delivery.schedule`,
+    hint: `use waits of ${formatDuration(shortest)} or longer, or add ${formatDuration(early)} to delivery.schedule, so that Hookline has a retry topic for this wait`,
   }
 }
 

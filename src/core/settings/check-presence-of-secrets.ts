@@ -2,7 +2,7 @@ import type { Rule, WellFormed } from './configuration-rule.ts'
 import { type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
 import { matchingPaths, textSettings } from './settings-that-name-files.ts'
 
-/** Each secret must be set as text or as a file, but not both. Required secrets must be set. */
+/** A secret must not be set both as text and as a file. Required secrets must be set. */
 export const secretsGivenOnce =
   (input: unknown): Rule =>
   config =>
@@ -10,7 +10,8 @@ export const secretsGivenOnce =
       matchingPaths(config, setting).flatMap((path): readonly SettingsProblem[] => {
         const parent = path.slice(0, -1)
         const key = String(path.at(-1))
-        // `config` lacks values of a wrong type, so only `input` shows whether the key is set.
+        // The schema check has removed values of a wrong type from `config`, so only `input` shows
+        // whether the key is set.
         const [own, file] = [key, `${key}File`].map(name => valueAt(input, [...parent, name]) !== undefined)
         if (own && file) {
           const message = `cannot be combined with "${key}"`
@@ -29,7 +30,7 @@ export const proxyCredentials: Rule = config => {
   const { username, passwordFile } = config.network?.proxy ?? {}
   if ((username === undefined) === (passwordFile === undefined)) return []
   const [missing, given] = username === undefined ? ['username', 'passwordFile'] : ['passwordFile', 'username']
-  const hint = 'set both, or neither if the proxy needs no authentication'
+  const hint = 'set username and passwordFile, or remove both if the proxy needs no authentication'
   return [{ path: ['network', 'proxy', missing], message: `is missing, but "${given}" is set`, hint }]
 }
 

@@ -63,8 +63,8 @@ function isSamePlace(a: Place, b: Place): boolean {
 }
 
 /**
- * Returns why these settings are not allowed, in a text that begins with the wrong key. Returns
- * `undefined` if they are allowed.
+ * Returns why these settings are not allowed. The text begins with the name of the wrong setting.
+ * Returns `undefined` if the settings are allowed.
  */
 export function refuseSchedule(
   delivery: Pick<DeliverySettings, 'schedule' | 'timeout' | 'window'>,

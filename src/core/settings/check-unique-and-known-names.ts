@@ -63,7 +63,7 @@ export const uniqueWebhookLabels: Rule = config =>
     )
     return repeated(
       [...made!, ...given!],
-      'is also the label (the id or, without an id, the position from 0) of another webhook of this destination',
+      'is also the label of another webhook of this destination; without an id, the label is the position from 0',
     )
   })
 

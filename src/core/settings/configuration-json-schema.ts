@@ -29,8 +29,9 @@ function namesIn({ properties = {}, items, anyOf = [], additionalProperties }: N
 export const keyNames: ReadonlySet<string> = new Set(namesIn(plain))
 
 /**
- * Returns the description of the key, or of its nearest parent that has a description. The first
- * letter of the result is lower case, because callers put other text before it.
+ * Returns the first sentence of the description of the key, or of its nearest parent that has a
+ * description. If the description explains single values, the result is the whole description. Its
+ * first letter is lower case, because callers put other text before it.
  */
 export function meaningAt(path: Path): string {
   let node: Node | undefined = plain
@@ -39,7 +40,8 @@ export function meaningAt(path: Path): string {
     node = typeof part === 'number' ? node?.items : node?.properties?.[part]
     meaning = node?.description ?? meaning
   }
-  return meaning.replace(/\.$/, '').replace(/^[A-Z](?=[a-z]*\b)/, letter => letter.toLowerCase())
+  const [sentence = ''] = meaning.startsWith('`') ? [meaning] : meaning.split(/\. (?=[A-Z`])/)
+  return sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z]*\b)/, letter => letter.toLowerCase())
 }
 
 const environment = 'environment'

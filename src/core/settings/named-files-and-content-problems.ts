@@ -47,11 +47,12 @@ export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFi
  * The services that need the files under a top-level key. Every process needs the files under other
  * keys.
  */
-const owners: Readonly<Record<string, readonly ServiceName[]>> = {
+const servicesByKey: Readonly<Record<string, readonly ServiceName[]>> = {
   sources: ['collector'],
   collector: ['collector'],
   operator: ['operator'],
-  // The operator service needs these files to send test messages and to publish public keys.
+  // The operator service needs the files of both keys to send test messages and to publish public
+  // keys.
   destinations: ['dispatcher', 'operator'],
   network: ['dispatcher', 'operator'],
 }
@@ -69,17 +70,20 @@ const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, 
  */
 export type FileReader = ServiceName | 'config_topic'
 
-/** The services that need the file at a path; `undefined` when every process needs it. */
-export function ownersOf(path: Path): readonly ServiceName[] | undefined {
+/**
+ * The services that need the file that the configuration key at `path` names; `undefined` if every
+ * process needs it.
+ */
+export function servicesThatNeed(path: Path): readonly ServiceName[] | undefined {
   const [key = ''] = path
-  return Object.hasOwn(owners, key) && !isEncryptionKey(path) ? owners[key] : undefined
+  return Object.hasOwn(servicesByKey, key) && !isEncryptionKey(path) ? servicesByKey[key] : undefined
 }
 
-/** Whether one of `readers`, or every process, needs the file at a path. */
+/** Whether a process with these `readers` needs the file that the configuration key names. */
 export function isNeeded(path: Path, readers: ReadonlySet<FileReader>): boolean {
   if (isEncryptionKey(path)) return readers.size > 0
-  const owning = ownersOf(path)
-  return owning === undefined || owning.some(service => readers.has(service))
+  const services = servicesThatNeed(path)
+  return services === undefined || services.some(service => readers.has(service))
 }
 
 /** The secret without the line end that editors and `echo` add. */
@@ -149,12 +153,11 @@ function refuseCertificates(text: string): Objection | undefined {
     // The parser ignores text after the first certificate. To check `rest`, place it in front of a
     // certificate, and parse both together.
     if (parses(() => new X509Certificate(`${rest}\n${parts[0]}`))) return undefined
-    const hint = 'remove this text; if it is a private key, copy the whole key again'
+    const hint = 'remove this text; if it is a part of a private key, replace it with the whole key'
     return { message: 'has text after its last PEM certificate, and this text cannot be parsed', hint }
   }
   const message = `contains a PEM certificate (number ${bad + 1} of ${parts.length}) that cannot be parsed`
-  const hint =
-    'begin the certificate at the start of a line; if that does not help, check the certificate in a separate file with `openssl x509 -text`, or remove the certificate'
+  const hint = 'begin the certificate at the start of a line, and check it in a separate file with `openssl x509 -text`'
   return { message, hint }
 }
 

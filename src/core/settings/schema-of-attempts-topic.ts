@@ -9,7 +9,7 @@ export const attemptsTopic = z
   .prefault('failures')
   .transform(value => (typeof value === 'string' ? value : value ? 'all' : 'off'))
   .describe(
-    'Which attempts Hookline records in the topic `<prefix>.attempts`. `hookline message`, `hookline tail` and the operator API read this topic. `failures`: each failed attempt, and a successful attempt only if an earlier attempt of the delivery failed, or if the delivery was replayed or resent. `all`: all attempts. `off`: none, and `hookline topics apply` does not create the topic. Deprecated: `true` for `all`, `false` for `off`. Under load, records of some attempts may be missing.',
+    'Which attempts Hookline records in the topic `<prefix>.attempts`, for `hookline message`, `hookline tail` and the operator API. `failures`: each failed attempt, and each success of a retry, a replay or a resend. `all`: all attempts. `off`: none. Deprecated: `true` for `all`, `false` for `off`. Under load, records of some attempts may be missing.',
   )
 
 /**

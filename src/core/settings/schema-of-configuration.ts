@@ -116,7 +116,7 @@ const topics = z
       .max(10_000)
       .default(12)
       .describe(
-        'Number of partitions of each topic that Hookline creates, with two exceptions. The topic `<prefix>.status` has one partition. If the events topic exists, a new retry, ledger or audience topic gets as many partitions as the events topic.',
+        'Number of partitions of each topic that Hookline creates. Exceptions: the topic `<prefix>.status` has one partition. If the events topic already exists, new retry, ledger and audience topics get as many partitions as the events topic has.',
       ),
     replicationFactor: count.max(32_767).default(3).describe('Replication factor of each topic that Hookline creates.'),
   })
@@ -161,7 +161,7 @@ export const delivery = z
     window: duration
       .prefault('4h')
       .describe(
-        'Retry window, at most 4h. Hookline starts retries only within this time after it first read the event. The first attempt may start later if it was deferred, for example because the circuit breaker was open.',
+        'Retry window, at most 4h. Hookline starts retries only within this time after it first read the event. A first attempt may start even after the end of the window.',
       ),
     ordering: oneOf(['key', 'none'])
       .default('key')
@@ -171,7 +171,7 @@ export const delivery = z
     transport: oneOf(['got', 'undici'])
       .default('got')
       .describe(
-        'HTTP client. With `undici`, a delivery over HTTPS needs about two fifths of the CPU time that it needs with `got`, but `undici` sends some header names in lower case. Retries, time limits, signatures, and the checks of addresses and certificates are the same with both clients.',
+        'HTTP client. A delivery over HTTPS with `undici` needs about two fifths of the CPU time of a delivery with `got`. But `undici` sends some header names in lower case.',
       ),
     maxInFlight: count
       .max(100_000)
@@ -274,7 +274,7 @@ export const configuration = z
       )
       .optional()
       .describe(
-        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings, each with the key `directory`. The files cannot use environment variables, and can refer only to files below their directory. If files in two directories define destinations with the same id, a process that starts uses only the file of the directory that is earlier in the list; a running process continues to use the file that it already uses.',
+        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings, each with the key `directory`. The files cannot use environment variables, and can refer only to files below their directory. Two files must not have the same destination id.',
       ),
     audiences,
     canary,

@@ -12,7 +12,7 @@ export const auth = z
     oauth2: z
       .strictObject({
         tokenUrl: httpUrl.describe(
-          'URL of the token endpoint. The settings of `network` (addresses, ports, CAs and proxy) also apply to it. The operator API shows the whole URL, so it must not contain a secret.',
+          'URL of the token endpoint. The settings of `network` also apply to this URL. The URL must not contain a secret, because the operator API shows the whole URL.',
         ),
         clientId: text.describe('Client id that a token request sends to the authorization server.'),
         clientSecret: secretText

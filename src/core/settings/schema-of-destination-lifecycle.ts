@@ -6,7 +6,7 @@ export const lifecycle = z.strictObject({
   disableAfter: duration
     .optional()
     .describe(
-      'Hookline disables the destination when all its attempts have failed for this time, for example `72h`, and at least 20 attempts have failed. Attempts that fail with `http_429`, `auth`, `proxy`, `internal` or `blocked_address` do not count. The time begins with the first failure after the last success, pause or change of a URL. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
+      'Hookline disables the destination when all its attempts have failed for this time, for example `72h`, and at least 20 attempts have failed. Failures with `http_429`, `auth`, `proxy`, `internal` or `blocked_address` do not count. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
     ),
   onGone: oneOf(['notify', 'disable'])
     .default('notify')

@@ -13,7 +13,7 @@ export const policy = z.strictObject({
     .array(duration)
     .optional()
     .describe(
-      'Waits before the second, third and further attempts. Each wait must be at least 10s. If `delivery.schedule` has a wait that is shorter than 10s, the shortest wait of `delivery.schedule` is the minimum instead. Absent: the value of `delivery.schedule`.',
+      'Waits before the second, third and further attempts. Each wait must be at least 10s. If `delivery.schedule` has a shorter wait, that wait is the minimum instead. Absent: the value of `delivery.schedule`.',
     ),
   window: duration
     .optional()
@@ -39,7 +39,7 @@ export const policy = z.strictObject({
     .max(100_000)
     .optional()
     .describe(
-      'Maximum number of concurrent requests that all processes together send to each webhook of the destination. Each process gets a part of this limit, in proportion to its partitions of the events topic. If the limit is less than `topics.partitions`, some processes may send no requests to the destination. These processes defer deliveries to the destination by at least 10s, and other processes make the attempts. Absent: only the limits of `delivery` apply.',
+      'Maximum number of concurrent requests that all processes together send to each webhook of the destination. Use at least `topics.partitions`: a lower limit can delay some deliveries by 10s or more. Absent: only the limits of `delivery` apply.',
     ),
   standardWebhooks: z
     .boolean()
@@ -50,6 +50,6 @@ export const policy = z.strictObject({
   signing: oneOf(['hmac', 'ed25519'])
     .optional()
     .describe(
-      'How Hookline makes the signatures in the Standard Webhooks headers. `hmac`: with each shared secret. `ed25519`: with each private key of `signingKey`, and also with each shared secret, if the destination has one. Absent: `hmac`.',
+      'How Hookline makes the signatures in the Standard Webhooks headers. `hmac`: an HMAC for each shared secret. `ed25519`: an Ed25519 signature for each private key of `signingKey`, and also an HMAC for each shared secret. Absent: `hmac`.',
     ),
 })

@@ -39,17 +39,17 @@ export const collector = z
       .regex(headerName, `must be the name of a header, with only ${headerNameCharacters}`)
       .optional()
       .describe(
-        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header for each limit per client address, including the limit for wrong operator keys at `operator.listen`. Absent: Hookline uses the address of the connection.',
+        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header for all limits per client address, also those of the operator API. Absent: Hookline uses the address of the connection.',
       ),
     connectionsPerAddress: count
       .default(2_500)
       .describe(
-        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`, this is the maximum number of concurrent requests of one client address instead. In total, a process keeps at most 4,000 connections. For each new connection above this total, the process closes an idle connection of the client address that has the most connections, or refuses the new connection if no connection is idle.',
+        'Maximum number of concurrent connections from one client address to one process. If `clientAddressHeader` is set, this is the maximum number of concurrent requests of one client address instead. All clients together can have at most 4,000 connections to a process.',
       ),
     bodyBytesPerAddress: count
       .optional()
       .describe(
-        'Maximum number of bytes in the memory of one process for the requests of one client address: bodies, rejected messages, and responses that the client has not read. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
+        'Maximum memory of one process, in bytes, for the requests of one client address: bodies, rejected messages, and responses that the client has not read. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
       ),
   })
   .prefault({})
@@ -96,7 +96,7 @@ export const operator = z
     encryptionKeyFile: oneOrTwo(fileName)
       .optional()
       .describe(
-        'File with a key of 32 random bytes in base64 or hex, or a list of two files during a rotation. Hookline uses the first key to encrypt the secrets of the destinations and sources that the operator API manages, and both keys to decrypt them. Every service needs the file. Absent: the operator API cannot create or change destinations and sources. If you set `encryptionKeyFile` for the first time, or remove it, restart the processes; a rotation needs no restart.',
+        'File with a key of 32 random bytes in base64 or hex. The key encrypts the secrets of the destinations and sources that the operator API manages. During a rotation, a list of two files: Hookline encrypts with the first key, and decrypts with both. Absent: the operator API cannot create or change destinations and sources. Adding or removing `encryptionKeyFile` needs a restart.',
       ),
   })
   .prefault({})

@@ -31,9 +31,7 @@ export const endpointTls = z
         ),
       caFile: fileName.optional().describe('File with the CA certificates (PEM), in place of `ca`.'),
     },
-    withMessage(
-      'must be a mapping with a client certificate and its key (clientCert and clientKey), with CA certificates (ca), or with both',
-    ),
+    withMessage('must be a mapping, for example { caFile: ca.pem }'),
   )
   .optional()
   .describe('Client certificate and trusted CAs for the endpoints of this destination (mutual TLS).')

@@ -73,7 +73,9 @@ export const destination = z.strictObject({
     .describe('Settings that override those of `delivery` and `payload` for this destination.'),
   lifecycle: lifecycle
     .prefault({})
-    .describe('What happens while the destination is paused, and when its endpoints fail for a long time.'),
+    .describe(
+      'When Hookline disables the destination because its endpoints fail, and whether a pause counts towards the retry window.',
+    ),
   filter,
   tls: endpointTls,
   webhooks: z

@@ -19,7 +19,7 @@ type Help =
   | { readonly hint: string; readonly first?: Path | undefined }
   | { readonly hint?: string; readonly first: Path }
 
-/** Its texts never contain a secret. */
+/** A problem of the configuration. Its texts never contain a secret. */
 export type SettingsProblem = Wrong & Help
 
 /** Maximum number of problems reported for one configuration. */

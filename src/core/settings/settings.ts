@@ -19,8 +19,8 @@ export interface Webhook {
   /** A `Secret` when it comes from a file. */
   readonly url: string | Secret
   /**
-   * The first 8 hex digits of the URL's SHA-256. A retry record lists these hashes of the webhooks
-   * that rejected the delivery.
+   * The first 8 hex digits of the URL's SHA-256. By this hash, a retry record identifies the
+   * webhooks that rejected the delivery.
    */
   readonly urlHash: string
   /** The static headers. A value is a `Secret` when it comes from a file. */
@@ -135,7 +135,7 @@ export interface NetworkSettings {
   readonly ports: readonly number[] | undefined
   /**
    * Whether webhook and token URLs must begin with https://. `httpsUrls` checks this, so transports
-   * need not.
+   * do not check it again.
    */
   readonly httpsOnly?: boolean
   /** CA certificates in PEM, trusted in addition to the public CAs. */
@@ -178,7 +178,7 @@ export interface TracesSettings {
  */
 export interface ExcludedFiles {
   readonly files: number
-  /** The number of these files whose destination id is unknown. */
+  /** The number of excluded files whose destination id is unknown. */
   readonly unnamed: number
 }
 

@@ -31,7 +31,7 @@ const entryRules = configurationRules.filter(rule => !rulesForWholeConfiguration
 
 /**
  * Returns the source in `entry`, for example from the config topic; `undefined` if it has a problem
- * or names a file. Much faster than a check of the whole configuration.
+ * or names a file. This function is much faster than a check of the whole configuration.
  */
 export function validSource(entry: object, context: EntryContext): Source | undefined {
   const { data } = source.safeParse(entry)

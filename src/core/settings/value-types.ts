@@ -110,7 +110,7 @@ export const listen = z
 function refuseCidr(value: string): string | undefined {
   const cidr = parseCidr(value)
   if (cidr === undefined)
-    return 'must be an address, or a block of addresses such as 10.0.0.0/8 or fd00::/8 in which all bits after the prefix are 0'
+    return 'must be an IP address, or a CIDR block such as 10.0.0.0/8 or fd00::/8 whose host bits are 0'
   const [address = ''] = value.split('/')
   const verdict = classifyAddress(address, [cidr])
   const isSingle = cidr.length === cidr.bytes.length * 8
@@ -118,7 +118,7 @@ function refuseCidr(value: string): string | undefined {
   // The IPv6 address contains an IPv4 address, and only the IPv4 address is checked. So the entry
   // must be in IPv4 form.
   return verdict.allowable
-    ? `has no effect, because Hookline checks the IPv4 address in this IPv6 address: use ${verdict.address}`
+    ? `is an IPv6 address that contains an IPv4 address, and Hookline checks only the IPv4 address: use ${verdict.address}`
     : `can never be allowed: ${verdict.range}`
 }
 

@@ -56,7 +56,7 @@ function destinationWarnings(
     ...(enabled
       ? []
       : [
-          `destination ${id}: is disabled, so Hookline drops its events; to deliver new events, set "enabled: true" or, if Hookline has disabled the destination, run \`hookline destinations enable ${id}\``,
+          `destination ${id}: is disabled, so Hookline drops its events; to deliver new events, set "enabled: true"; if Hookline itself has disabled the destination, run \`hookline destinations enable ${id}\` instead`,
         ]),
     ...(enabled && paused && isPlaceholder !== true
       ? [`destination ${id}: is paused; its events wait, and are dead-lettered ${untilWhen(lifecycle)}`]
@@ -73,13 +73,11 @@ function destinationWarnings(
       : []),
     ...((policy?.maxConcurrency ?? topics.partitions) < topics.partitions
       ? [
-          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}), so a process may get no part of this limit, and its deliveries wait at least 10 s for another process; set policy.maxConcurrency to at least ${topics.partitions}, or accept the delay`,
+          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}), so some deliveries may wait at least 10 s longer; set policy.maxConcurrency to at least ${topics.partitions}, or accept the delay`,
         ]
       : []),
     ...(unusedTls.length > 0
-      ? [
-          `destination ${id}: "tls" has no effect on http:// (webhook ${labelsOf(unusedTls)}), which sends no client certificate; use https://`,
-        ]
+      ? [`destination ${id}: "tls" has no effect over http:// (webhook ${labelsOf(unusedTls)}); use https://`]
       : []),
     ...(oauth2 !== undefined && isPlainHttp(oauth2.tokenUrl)
       ? [`destination ${id}: the client secret is sent over http:// to auth.oauth2.tokenUrl; use https://`]
@@ -99,7 +97,7 @@ function destinationWarnings(
 
 const untilWhen = (lifecycle: Destination['lifecycle']): string =>
   lifecycle?.pauseKeepsWindow === true
-    ? 'when their retry window ends (up to 48h of the pause do not count towards this window); set "paused: false" to deliver them'
+    ? 'when their retry window ends (the first 48h of the pause do not count towards this window); set "paused: false" to deliver them'
     : 'when their retry window ends; set "paused: false" to deliver them'
 
 /** Leaves out placeholders of secrets that this process has not read. */
@@ -148,10 +146,7 @@ const deprecations = ({ collector }: Settings): readonly string[] =>
 const unsendableKeys = (settings: Settings): readonly string[] => [
   ...settings.sources
     .filter(({ writeKeys }) => withoutUnreadSecrets(writeKeys).some(key => !isSendable(key.reveal())))
-    .map(
-      ({ id }) =>
-        `source ${id}: a write key has a colon, a space at its beginning or end, or a character that HTTP headers cannot contain, so some clients cannot send it; ${sendableHint}`,
-    ),
+    .map(({ id }) => `source ${id}: a write key has characters that some clients cannot send; ${sendableHint}`),
   ...operatorKeysOf(settings)
     .filter(([, keys]) => withoutUnreadSecrets(keys).some(key => !isBearerToken(key.reveal())))
     .map(

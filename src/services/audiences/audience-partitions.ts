@@ -40,7 +40,8 @@ export interface AudiencePartitions {
   readonly logCheck: PeriodicTask
   /**
    * Pauses a partition and loads its memberships. If memberships exist, but `position` has no
-   * committed offset, input records may be lost. Full syncs are then cancelled, as `lost` does.
+   * committed offset, input records may have been lost. In this case, also cancels full syncs, like
+   * `lost`.
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
@@ -114,7 +115,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
 }
 
 const commitsLost =
-  'Kafka has no committed offset of the audiences service for this partition, probably because no process ran this service for 7 days, so Kafka may have deleted records of audience syncs, resets or user deletions before Hookline read them: follow the runbook HooklineRecordsLost, then repeat the syncs, resets and deletions that you started while no process ran this service; also repeat the full syncs that are in progress, or begin up to a minute after this line: in this partition, they do not remove the users who are missing from their lists'
+  'Kafka has no committed offset of the audiences service for this partition; audience syncs, resets or user deletions may be lost, because Kafka may have deleted them before Hookline read them; destinations may then have wrong audience members; repeat the lost operations as the runbook HooklineRecordsLost describes'
 
 export interface AudiencesDeps {
   /** Consumer of the audience-input topic. */

@@ -2,11 +2,11 @@ import { type AudiencesVitals, audiencesHealth, type Health } from '../../core/h
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import { durationMs } from '../../core/time.ts'
 import { within } from '../../core/within-time-limit.ts'
-import { showGroup } from '../partitions/group-metrics.ts'
+import { setGroupMetrics } from '../partitions/group-metrics.ts'
 import { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
-import { createShowProgress, lagOf, showOldest } from '../partitions/progress-gauges.ts'
+import { createSetProgress, lagOf, setOldestRecord } from '../partitions/progress-gauges.ts'
 import { createEndOffsetCheck } from '../partitions/read-end-offsets-for-lag.ts'
 import { type AudiencesDeps, createAudiencePartitions } from './audience-partitions.ts'
 import type { OwnedAudiencePartition } from './handle-inputs.ts'
@@ -43,7 +43,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     maxInFlight: 0,
     dueAt: undefined,
     admission: {
-      prefetchesDeeper: () => true,
+      usesStalledLimits: () => true,
       assigned: (processor, position) => void restoreInto(processor, position),
       // A partition is paused until its memberships are loaded, so `held` has every partition that
       // gets records.
@@ -59,7 +59,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     },
   })
 
-  const showProgress = createShowProgress(metrics, processor => {
+  const setProgress = createSetProgress(metrics, processor => {
     const owned = held.get(processor)
     // An input that runs alone, for example the end of a sync, can cause millions of writes while
     // the committable offset stays the same. So each write counts as progress.
@@ -101,13 +101,13 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
         unwritableTopics: unwritableTopics(),
       }),
     refreshGauges: () => {
-      showGroup(metrics, 'audiences', { partitions, consumer })
+      setGroupMetrics(metrics, 'audiences', { partitions, consumer })
       const processors = [...partitions.processors()]
-      showAudiences(metrics, { held: [...held.values()], processors, updates })
+      setAudienceMetrics(metrics, { held: [...held.values()], processors, updates })
       const now = clock.now()
-      showProgress(processors, now)
+      setProgress(processors, now)
       const open = [...held.values()].flatMap(each => [...each.open])
-      showOldest(metrics, processors, open, now)
+      setOldestRecord(metrics, processors, open, now)
     },
     unwritableTopics,
   }
@@ -119,7 +119,7 @@ interface Shown {
   readonly updates: MembershipUpdatePacer
 }
 
-function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): void {
+function setAudienceMetrics(metrics: Metrics, { held, processors, updates }: Shown): void {
   const sizes = held.map(({ state }) => state.size())
   const sum = (of: 'members' | 'bytes'): number => sizes.reduce((all, size) => all + size[of], 0)
   metrics.audienceMembers.set({}, sum('members'))
@@ -127,7 +127,7 @@ function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): 
   metrics.audienceEmissionsWaiting.set({}, updates.waiting())
   metrics.audiencePartitions.set({ state: 'restored' }, held.length)
   metrics.audiencePartitions.set({ state: 'restoring' }, processors.length - held.length)
-  // Removes the series of partitions that this process has lost.
+  // The reset removes the partitions that another process owns now.
   metrics.audienceInputLag.reset()
   for (const processor of processors)
     metrics.audienceInputLag.set({ partition: String(processor.partition) }, lagOf(processor))

@@ -263,7 +263,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'hookline did not apply this audience sync completely (see "syncId" and "began"): if a newer sync has the correct list, do nothing; otherwise wait two minutes, and send the correct list again; if this line appears for that list too, run `hookline audience reset` for the audience, and send the list once more; possible causes: a newer full sync of the audience began; a record of the audience input topic was lost or could not be decoded, during the sync or in the minute before it; or the configuration of a process did not have the audience when the process read the list from this topic',
+      'hookline did not apply this audience sync completely (see "syncId" and "began"): if no newer sync has the correct list, wait two minutes, then send the list again; if this line repeats, run `hookline audience reset` for the audience, then send the list once more',
     )
   }
 
@@ -275,7 +275,7 @@ export class Inputs {
     const { topic, partition, offset } = record
     this.#deps.logger.warn(
       { topic, partition, offset, detail },
-      'record of the audience input topic cannot be decoded (see "detail"), so hookline dead-letters it and does not apply it (`hookline dead-letters --destination -` lists it): at least two minutes after the record, repeat each full sync that was in progress, or began up to a minute after the record; the record may be a line of the list of one of these syncs, so in this partition, they do not remove the users who are missing from their lists',
+      'hookline cannot decode a record of the audience input topic (see "detail"), and dead-letters it; full syncs that are in progress, or begin within a minute, may keep users who are not in the uploaded list: wait two minutes, then repeat these syncs (see the runbook HooklineInputRefused)',
     )
     held.order.add(new OpenInput(record, { kind: 'lost' }, held))
     this.startReady(held)

@@ -47,7 +47,7 @@ export function createAudienceWait({ directory, clock, logger }: Deps): WaitForA
     if (wait > checkEvery)
       logger.warn(
         { audience, partition: record.partition },
-        'the configuration of this process has no audience with this name (see "audience"), so the records of this partition of the audience input topic wait for up to two minutes; you need to do nothing: if the audience is new, the wait ends when this process applies the new configuration; if the audience was removed, hookline ignores its records after the wait',
+        'an audience (see "audience") is not in the configuration of this process, so this partition of the audience input topic waits for up to two minutes; if the audience is still missing then, hookline ignores its records: give all processes the same configuration; if you have just added or removed the audience, do nothing',
       )
     check()
     return true

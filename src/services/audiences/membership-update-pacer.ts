@@ -5,8 +5,8 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * Maximum burst after a pause or a late timer: the messages that the configured rate allows in this
- * time, in ms.
+ * Limits the burst after a pause or a late timer to the messages that the configured rate allows in
+ * this time, in ms.
  */
 const burstMs = 100
 

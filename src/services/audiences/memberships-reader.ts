@@ -71,13 +71,13 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
     logUnreadable: (partition, offset) =>
       logger.error(
         { topic, partition, offset },
-        'record of the audience memberships topic is not a membership, so another program wrote it; hookline ignores it: find that program and stop it, because only hookline may write to this topic',
+        'another program wrote a record to the audience memberships topic, and hookline ignores this record: find and stop the program, because only hookline may write to this topic',
       ),
   }
 }
 
 const undecodable =
-  'record of an audience membership cannot be decoded; hookline ignores it, so a destination may keep an old value of the audience for one user (the key of the record at this offset names the user): run `hookline audience reset` for the audience, then send its whole list again; if the user is not in the list, correct the value yourself in the systems that receive the audience'
+  'record of an audience membership cannot be decoded; hookline ignores it, so a destination may keep an old value for one user: run `hookline audience reset` for the audience (see "audience"), then send the whole list of the audience again; if this user is not in the list, correct the value at the destination yourself (the key of the record has the user id)'
 
 const unread =
-  'records of audience memberships cannot be read (see "detail"); hookline ignores them, so destinations may keep old audience values for some users: run `hookline audience reset` for each audience, then send its whole list again; users who are not in the new list may keep old values'
+  'records of audience memberships cannot be read (see "detail"), so destinations may keep old audience values for some users: run `hookline audience reset` for each audience, then send its whole list again; for users who are not in this list, correct the values at the destinations yourself'

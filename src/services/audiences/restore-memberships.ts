@@ -52,12 +52,12 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
       if (processor.revoked) throw new Error('the partition was revoked')
       if (state.records.restore(record) === 'unreadable') log.logUnreadable(partition, offset)
     })
-    const stale = state.records.restored()
+    const stale = state.records.endRestore()
     const seconds = (clock.monotonic() - startedAt) / 1_000
     metrics.audienceRestoreSeconds.observe({}, seconds)
     logger.info(
       { topic: log.topic, partition, records, ...state.size(), stale: stale.length, seconds },
-      'this process has read the audience members of this partition of the memberships topic, and now applies syncs to them; "bytes" is the memory that the members use; "stale" is the number of members whose last record in the topic is outdated: hookline writes these records again now',
+      'this process has read the audience members of this partition of the memberships topic, and now applies syncs to them; the members use "bytes" of memory; hookline now replaces the outdated records in the topic (their number: see "stale")',
     )
     return { state, next, stale }
   }
@@ -73,7 +73,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
         logger.warn(
           fields,
-          'hookline cannot read the audience members of this partition (see "error"), so syncs of the users of this partition wait in the audience input topic; hookline tries again after the time in "retryInMs"; if this line repeats, check Kafka and the schema registry with: hookline doctor',
+          'hookline cannot read the audience members of this partition (see "error"), so syncs of the users of this partition wait; hookline tries again after the time in "retryInMs"; if this line repeats, check Kafka and the schema registry with: hookline doctor',
         )
       } finally {
         reading.release()

@@ -178,7 +178,7 @@ export class FailureWatch implements PeriodicTask {
     }
     const isWritten = result.kind === 'applied'
     const disabled = disablingOf(verdict)
-    // The next `#run` writes these failures again.
+    // Keep the failures after a failed write, so that the next `#run` writes them.
     if (!isWritten) this.#counterOf(id).restore(seen)
     this.#note({ destination: id }, errorOf(result))
     if (disabled !== undefined) {
@@ -228,10 +228,10 @@ const disablingOf = (verdict: Verdict): AutomaticDisabling | undefined =>
   verdict.kind === 'disable' ? verdict.disabled : undefined
 
 const notWritten =
-  'hookline could not record in the config topic that attempts at a destination fail or succeed (see "error"); it tries again every 5 s, and cannot disable the destination until this write succeeds'
+  'hookline could not write the failure state of a destination to the config topic (see "destination" and "error"); it tries again every 5 s, and cannot disable the destination until this write succeeds'
 
 const disabledBy = {
   failing:
-    'hookline disabled a destination (see "destination"), because no attempt at it has succeeded for the time in lifecycle.disableAfter: repair its endpoint, then run `hookline destinations enable`; or change the URL of a webhook; until then, hookline drops the events for this destination',
-  gone: 'hookline disabled a destination (see "destination"), because its webhooks respond with 410 Gone and lifecycle.onGone is "disable": change the URL of a webhook, or run `hookline destinations enable`; until then, hookline drops the events for this destination',
+    'hookline disabled a destination (see "destination") and drops its events, because no attempt has succeeded for the time in lifecycle.disableAfter: repair its endpoint, then run `hookline destinations enable`; if the endpoint has moved, change the URL of the webhook, which also enables the destination',
+  gone: 'hookline disabled a destination (see "destination") and drops its events, because its webhooks respond with 410 Gone and lifecycle.onGone is "disable": change the URL of a webhook, or run `hookline destinations enable`',
 } as const satisfies Record<AutomaticDisabling['reason'], string>

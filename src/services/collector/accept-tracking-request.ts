@@ -64,9 +64,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     try {
       const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve, canEverReserve }, records)
       if (made.kind !== 'made') {
-        // During an outage, `sentNothing` lets another request probe Kafka immediately. If memory
-        // is missing, the other request would be parsed in vain too, so `sentNothing` is not
-        // called.
+        // During an outage, `sentNothing` lets another request probe Kafka immediately. Without
+        // free memory, that request could not probe Kafka either, so `sentNothing` is not called.
         if (made.kind !== 'no_memory') outage.sentNothing(triedAt)
         return notMade[made.kind]
       }
@@ -104,7 +103,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const isLong = body.length > maxWorkPerCall
     const waiting = isLong ? turns.next(request.sourceId, body.length) : turns.short(request.sourceId, body.length)
     if (waiting !== undefined) await waiting
-    // The body is not parsed before the source is known, only scanned for the write key.
+    // Before the source is known, the body is only scanned for the write key, not parsed.
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender

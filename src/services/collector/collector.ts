@@ -19,13 +19,13 @@ import { createKeepRejected } from './write-rejected-messages.ts'
 
 /** Maximum bytes of memory for each purpose. */
 export interface CollectorMemory {
-  /** For tracking requests: their bodies, rejected messages, and long responses. */
+  /** Memory for tracking requests: their bodies, rejected messages, and long responses. */
   readonly bodies: BodyBudgetLimits
-  /** For requests to the operator API. */
+  /** Memory for requests to the operator API, in bytes. */
   readonly operators: number
-  /** For events that Kafka has not acknowledged. */
+  /** Memory for events that Kafka has not acknowledged, in bytes. */
   readonly records: number
-  /** For rejected messages that Kafka has not acknowledged. */
+  /** Memory for rejected messages that Kafka has not acknowledged, in bytes. */
   readonly rejected: number
 }
 

@@ -59,7 +59,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     metrics.collectorRejectsLost.inc({}, count)
     logger.debug(
       { topic, messages: count, why },
-      'the collector did not write some rejected messages to the topic for rejected messages (see "topic" and "why"); "messages" is the number of messages that were not written; the responses to the senders still report their errors',
+      'the collector did not write some rejected messages to Kafka (see "topic" and "why"; their number: see "messages"); the responses to the senders still report the errors of these messages',
     )
   }
 
@@ -90,7 +90,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     const { sourceId: source, receivedAt, rejected } = request
     const kept = rejected.slice(0, maxKeptPerRequest)
     if (kept.length < rejected.length)
-      lost(rejected.length - kept.length, `hookline writes at most ${maxKeptPerRequest} rejected messages of a request`)
+      lost(rejected.length - kept.length, `the request has more than ${maxKeptPerRequest} rejected messages`)
     let work = 0
     for (const each of kept) {
       const text = request.text(each.index)

@@ -1,9 +1,9 @@
 import { mayConflict, type References } from '../../core/config-objects/object-references.ts'
 
 /**
- * The changes that this process is writing. If a new change may conflict with one of them, the new
- * change waits until that write has ended, and is then planned again. If this process wrote both
- * changes concurrently, it would have to undo one of them.
+ * The changes that this process is writing. If a new change may conflict with a change in progress,
+ * the new change waits until the earlier write has ended, and is then planned again. If this
+ * process wrote both changes concurrently, it would have to undo one of them.
  */
 export class ChangesInProgress {
   readonly #all = new Map<References, Promise<void>>()

@@ -60,7 +60,7 @@ export function createConfigObjects({ topic, file, merged, latest, clock, newNon
     for (let tries = 1; ; tries++) {
       const [key] = store.reading.keys
       if (key === undefined)
-        return { kind: 'unavailable', detail: 'this process has not read operator.encryptionKeyFile' }
+        return { kind: 'unavailable', detail: 'this process has no key from operator.encryptionKeyFile' }
       const plan = plannedFrom(request, store, key)
       if (!isCaughtUp && mayBeOutdated(plan, request)) {
         if (!(await store.caughtUp()))

@@ -5,7 +5,7 @@ import type { Logger } from '../../core/ports.ts'
 import { problemLine } from '../../core/settings/settings-problem.ts'
 
 const excluded =
-  'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, the messages of this destination wait, or the collector rejects the messages of this source; all other destinations and sources stay in use'
+  'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, the messages of this destination wait, or the collector rejects the messages of this source'
 
 /**
  * The last decoded record of an object, and the decoded `object`. The `object` also depends on
@@ -21,8 +21,8 @@ export class ObjectReadingCache {
   readonly #logger: Logger
   #last = new Map<string, Last>()
   /**
-   * A faster index of the same results. With 10,000 objects, look-ups in `#last` would take most of
-   * the time in which the objects are merged with the configuration file.
+   * A faster index of the objects in `#last`. With 10,000 objects, look-ups in `#last` would take
+   * most of the time in which the objects are merged with the configuration file.
    */
   #ofVersion = new WeakMap<KnownVersion, ReadObject>()
   #context: ReadingContext

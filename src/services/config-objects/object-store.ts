@@ -59,8 +59,8 @@ export interface ObjectStore {
    */
   caughtUp(): Promise<boolean>
   /**
-   * Milliseconds since the time up to which all acknowledged records were read. Infinite until the
-   * topic was first read to its end.
+   * The age of the objects: this process has read all records that Kafka acknowledged at least this
+   * many milliseconds ago. Infinite until the topic was first read to its end.
    */
   age(): DurationMs
   /** Decodes all objects again, after a change of the encryption keys or the settings. */
@@ -87,13 +87,13 @@ export interface ObjectStore {
 }
 
 const damaged =
-  'a record of the config topic is damaged (see "detail"); hookline ignores it, so no destination or source changes; only hookline may write to this topic: find the program that wrote this record, and stop the program'
+  'a record of the config topic is damaged (see "detail"); hookline ignores this record, so destinations and sources do not change: find and stop the program that wrote it, because only hookline may write to this topic'
 
 const unread =
-  'records of the config topic cannot be read (see "detail"); hookline ignores them, so changes of destinations or sources may be missing: check the destinations and sources that were changed at about the time in "writtenAt", and repeat the missing changes'
+  'records of the config topic cannot be read (see "detail"), so hookline may not apply some changes of destinations or sources: check the changes that were made at about the time in "writtenAt", and repeat those that are missing'
 
 const objectsLost =
-  'the config topic lost all records of some destinations or sources, or of their failure states: do not restart hookline now; within seconds, a process with the service dispatcher or operator writes the lost objects from its memory to the topic again ("count" is their number); then check the destinations and sources with the operator API, because the last changes before the loss may be missing; possible causes: the topic was deleted and created again, or its log was truncated'
+  'the config topic lost all records of some destinations or sources ("count" is the number of these objects); hookline processes write the records from memory to the topic again within seconds: do not restart hookline before that; later, check the last changes of destinations and sources with the operator API'
 
 /** The state that is computed from the records of the topic. */
 class View {

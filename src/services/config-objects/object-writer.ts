@@ -12,8 +12,8 @@ import type { ObjectStore } from './object-store.ts'
  */
 const shortCopyWait = durationMs(1_000)
 /**
- * Like `shortCopyWait`, for all other cases. This time is longer, because another process normally
- * writes the version first.
+ * Time until this process writes a current version again in all cases without `shortCopyWait`. This
+ * time is longer, because another process normally writes the version first.
  */
 const longCopyWait = durationMs(30_000)
 
@@ -73,7 +73,7 @@ export class ObjectWriter {
     return result
   }
 
-  /** Stops the writing of copies. */
+  /** Stops the timer that writes current versions again. */
   stop(): void {
     this.#isStopped = true
     this.#copyTimer?.cancel()
@@ -86,8 +86,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Sets a timer that writes the needed copies (`ObjectLog.needsCopy`), unless a timer that fires
-   * earlier is set.
+   * Sets a timer that writes current versions again where necessary (`allToCopy`), unless a timer
+   * that fires earlier is set.
    */
   #copyAfter(wait: DurationMs): void {
     const { clock } = this.#deps
@@ -107,7 +107,7 @@ export class ObjectWriter {
         if (error === undefined) return
         logger.warn(
           { topic, ...name, error: error.message },
-          'the config topic has lost the current version of a destination, source or failure state (see "kind" and "id"), or has a later record of it that hookline ignores; hookline could not write this version to the topic again (see "error"): correct the cause of the error; hookline still uses the version, and tries again in 30 s; if all tries fail for 7 days, Kafka may delete the version',
+          'hookline could not renew the record of a destination, source or failure state in the config topic (see "kind", "id" and "error"), and tries again in 30 s; correct the cause of the error within 7 days, because Kafka may delete the record after that',
         )
         this.#copyAfter(longCopyWait)
       })

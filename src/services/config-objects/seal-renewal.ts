@@ -26,10 +26,10 @@ const minInterval = durationMs(3_600_000)
 const by = 'hookline.key-rotation'
 
 const differentOrder =
-  'less than an hour ago, a process encrypted the secrets of a destination or source (see "kind" and "id") again, with a key that is not the first key in operator.encryptionKeyFile of this process: use the same keys in the same order in all processes with the service operator; ignore this line if you have changed the first key twice within an hour; in either case, this process encrypts the secrets again one hour after the last encryption'
+  'processes seem to have different first keys in operator.encryptionKeyFile, because within the last hour a process encrypted a destination or source (see "kind" and "id") with another key: use the same order of keys in all processes with the service operator; ignore this line if you have changed the first key twice within an hour'
 
 const notRenewed =
-  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"): if "problems" names a key that operator.encryptionKeyFile does not have, add this key; for any other problem, set the secrets again, or delete the destination or source, through the operator API (first remove it from the configuration file, if this file defines it too); until the encryption succeeds, the metric hookline_config_objects_old_key counts the destination or source'
+  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"): if "problems" names a missing key, add this key to operator.encryptionKeyFile; otherwise, use the operator API to set the secrets again, or to delete the destination or source'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>
@@ -83,7 +83,7 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
     if (renewed > 0)
       logger.info(
         { count: renewed },
-        'hookline encrypted the secrets of some destinations or sources again, with the first key of operator.encryptionKeyFile; "count" is the number of these destinations and sources; keep the old key in the key file until the metric hookline_config_objects_old_key is 0 in every process',
+        'hookline re-encrypted the secrets of some destinations and sources (their number: see "count") with the first key of operator.encryptionKeyFile; keep the old key until the metric hookline_config_objects_old_key is 0 in every process',
       )
     return every
   }

@@ -109,12 +109,12 @@ async function undoUnlessKept(
 
 const noValidState = ({ message }: SettingsProblem, why: SettingsProblem, isUndone: boolean): string =>
   isUndone
-    ? `an earlier change by another process made the change invalid: ${message}; Hookline undid the change, but the earlier state of the object is now invalid too, because of a later change by another process: ${why.message}`
-    : `the change is written, but an earlier change by another process makes it invalid: ${message}; Hookline did not undo the change, because the earlier state of the object is now invalid too, after a later change by another process: ${why.message}`
+    ? `another process made a conflicting change: ${message}; Hookline undid the requested change, but the restored version of the object is invalid too: ${why.message}`
+    : `another process made a conflicting change: ${message}; Hookline did not undo the requested change, because the earlier version of the object is invalid too: ${why.message}`
 
 function notWritten({ message }: SettingsProblem, result: NotApplied, isUndo: boolean): string {
-  const why = result.kind === 'failed' ? result.detail : 'another process changed the object again'
+  const why = result.kind === 'failed' ? result.detail : 'another process changed the object first'
   return isUndo
-    ? `the change is written, but an earlier change by another process makes it invalid: ${message}; Hookline tried to undo the change, but the undo failed: ${why}`
-    : `Hookline undid the change, because an earlier change by another process made it invalid: ${message}; Hookline then tried to make the change again, but this failed: ${why}`
+    ? `another process made a conflicting change: ${message}; Hookline could not undo the requested change: ${why}`
+    : `another process made a conflicting change: ${message}; Hookline undid the requested change, but the object now has an invalid version, because Hookline could not make the requested change again: ${why}`
 }

@@ -77,13 +77,13 @@ export const includesAllBefore = (
 ): boolean => clock.monotonic() - suppressions.age() >= moment
 
 const undecodable =
-  'suppression record cannot be decoded; hookline ignores it and may deliver events of the deleted user: read the user id from the key of the record at this offset, and delete this user again with `hookline delete-user`'
+  'record of a user deletion cannot be decoded, so hookline may deliver events of the deleted user: read the user id from the key of this record, and delete the user again with `hookline delete-user`'
 
 const unread =
-  'suppression records cannot be read (see "detail"); hookline ignores them and may deliver events of deleted users: find the users whose deletion was requested at about the time in "writtenAt", and delete them again with `hookline delete-user`'
+  'records of user deletions cannot be read (see "detail"), so hookline may deliver events of the deleted users: find the deletion requests from about the time in "writtenAt", and delete their users again with `hookline delete-user`'
 
 const keyless =
-  'suppression record has no key, so it names no user; hookline ignores it: find the program that wrote it and stop it, because only hookline may write to this topic'
+  'record of the suppressions topic has no key, so hookline ignores this record: find and stop the program that wrote it, because only hookline may write to this topic'
 
 export function createSuppressionList({ follower, producer, topic, retention, clock, logger }: Deps): SuppressionList {
   const index = new SuppressionIndex(retention)

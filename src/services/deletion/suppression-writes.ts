@@ -77,8 +77,9 @@ export class SuppressionWrites {
   /**
    * Handles a record of this process that was read back. `previous` is the user's value before this
    * record. If the change was not based on `previous`, applies the change to `previous`, and writes
-   * the result. Uses the current value only if `previous` is `undefined`: the current value merges
-   * both records, so it may have suppressions that another process removed.
+   * the result. It does not apply the change to the current value, except if `previous` is
+   * `undefined`. The current value merges both records, so it may have suppressions that another
+   * process removed.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''

@@ -14,7 +14,7 @@ interface DoneListener {
 /** What the ledger (counts of deliveries by result) needs to know about a record. */
 export interface LedgerOrigin {
   /** When the event was appended. */
-  readonly appended: EpochMs
+  readonly appendedAt: EpochMs
   /** For a retry record: its destination, and whether a replay or resend wrote it. */
   readonly retryRecord: { readonly destination: string; readonly isReplayed: boolean } | undefined
   /** Whether the event is a copy that a replay wrote to the events topic. */
@@ -62,10 +62,10 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /** Notes what the ledger needs to know. Further calls have no effect. */
-  noteOrigin({ appended, retryRecord, isReplayedEvent }: LedgerOrigin): void {
+  noteOrigin({ appendedAt, retryRecord, isReplayedEvent }: LedgerOrigin): void {
     if (this.#hasOrigin) return
     this.#hasOrigin = true
-    this.hour = hourOf(appended)
+    this.hour = hourOf(appendedAt)
     this.#isReplayedEvent = isReplayedEvent
     if (retryRecord === undefined) return
     this.#retryDestination = retryRecord.destination
@@ -74,8 +74,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * Counts a new delivery. A delivery of a replayed event is not counted as `admitted` again,
-   * because the delivery of the original event was.
+   * Counts a new delivery. A delivery of a replayed event is not counted as `admitted`, because the
+   * delivery of the original event was already counted.
    */
   countAdmitted(destination: string): void {
     if (!this.#isReplayedEvent) return this.count(destination, 'admitted')

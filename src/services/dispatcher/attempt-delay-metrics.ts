@@ -14,8 +14,8 @@ export function observeDelay(
 ): void {
   if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
   // Exclude replayed events (`round` is not 0): the delay would include the days until the replay.
-  // Exclude attempts that follow an attempt without an access token or permit: `attempt` does not
-  // count that earlier attempt, but `outcomes` has its outcome.
+  // Exclude a delivery whose earlier attempt got no access token or no permit: `attempt` does not
+  // count that attempt, but `outcomes` lists it.
   else if (carried.round === 0 && carried.outcomes === '')
     metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000, traceId)
 }

@@ -56,7 +56,7 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
   readonly suppressions: DeletedUsers
   readonly clock: Clock
   /** Returns how long the oldest record of this process has been in progress, in milliseconds. */
-  readonly oldestOpenMs: () => number
+  readonly oldestInProgressMs: () => number
   /** Returns when the process last lacked CPU, in monotonic milliseconds; `-Infinity`: never. */
   readonly cpuSaturatedUntil: () => number
   readonly metrics: Metrics
@@ -103,7 +103,7 @@ export class AttemptStarter {
   readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
 
   constructor(deps: Deps) {
-    const { clock, limiter, logger, attemptRecords, oldestOpenMs, cpuSaturatedUntil } = deps
+    const { clock, limiter, logger, attemptRecords, oldestInProgressMs, cpuSaturatedUntil } = deps
     this.#deps = deps
     const wake = (target: DestinationState): void => {
       this.#queues.wake(target)
@@ -115,7 +115,7 @@ export class AttemptStarter {
     this.#leaving = new UnattemptedDeliveries({ ...deps, limits: this.#limits })
     this.#spillover = new SpilloverController({
       clock,
-      oldestOpenMs,
+      oldestInProgressMs,
       cpuSaturatedUntil,
       queues: this.#queues,
       defer: (delivery, mayWaitLonger) => this.#leaving.spill(delivery, mayWaitLonger),

@@ -137,6 +137,6 @@ class AuthorizedCall {
 const stepMs = 100
 
 const refusedToken =
-  'the endpoint responded with 401; Hookline tries again later, because the endpoint accepted an access token in the last ten minutes, or has refused tokens for less than two minutes, or because Hookline has just replaced the token'
+  'the endpoint responded with 401, but may accept a later access token, so Hookline tries again later'
 
 const withoutToken = (code: string, detail: string): CallResult => ({ kind: 'failed', phase: 'auth', code, detail })

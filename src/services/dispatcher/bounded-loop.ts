@@ -4,10 +4,9 @@ import type { Clock } from '../../core/ports.ts'
 const { maxPerTick } = flowLimits.dispatch
 
 /**
- * Handles deliveries. `remaining` is the number of further deliveries without an attempt that this
- * tick allows; a step may slightly exceed it. Returns how many deliveries of this step got no
- * attempt; `undefined` when nothing can be done now, because no delivery is ready or no permit is
- * free.
+ * Handles some deliveries, and returns how many of them got no attempt. `remaining` limits this
+ * number, but a step may slightly exceed it. Returns `undefined` when no delivery is ready or no
+ * permit is free.
  */
 export type Step = (remaining: number) => number | undefined
 

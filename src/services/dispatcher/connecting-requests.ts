@@ -17,7 +17,7 @@ interface Deps {
 
 /**
  * Counts the requests that are opening a connection. Call `mayStart` before an attempt: `post` does
- * not limit them, and too many concurrent TLS handshakes time out.
+ * not limit these requests, and too many concurrent TLS handshakes time out.
  */
 export class ConnectingRequests implements Pick<WebhookTransport, 'post'> {
   readonly #deps: Deps

@@ -14,7 +14,7 @@ export type OriginReport =
 
 /**
  * The report of a delivery's result; `undefined` for events from SDKs. Store the report before the
- * event's offset is committed: otherwise, a crash between the two would lose the report.
+ * event's offset is committed: otherwise, a crash after the commit could lose the report.
  */
 export function reportOf(
   { message, origin, sourceId }: EventHead,

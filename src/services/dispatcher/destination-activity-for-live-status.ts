@@ -24,12 +24,15 @@ export const createActivity = ({ results, starter, processors, routing, clock }:
   partitions: () => [...processors()].length,
 })
 
-/** Longest pause (ms) that is not shown, because it ends before the status record is read. */
+/**
+ * Pauses up to this length (ms) are not shown, because they end before the status record is read.
+ */
 const { max: shortPauseMs } = flowLimits.slowDown.backOffMs
 
 /**
  * The activity of a destination; `undefined` if it has none. If the destination gets no attempts
- * (`isAttempted` is false), an open circuit breaker counts as closed, because it can never close.
+ * (`isAttempted` is false), an open circuit breaker counts as closed. Otherwise it would be shown
+ * as open forever, because only an attempt can close it.
  */
 export function activityOf(
   state: Pick<DestinationState, 'breaker' | 'queue' | 'slowDown' | 'calls'> | undefined,

@@ -30,7 +30,10 @@ export type Permission =
 
 export interface LimitsDeps extends PlanDeps {
   readonly share: PartitionShare
-  /** Whether the group of the events topic confirms that this process owns its partitions. */
+  /**
+   * Whether the consumer group of the events topic confirms that this process still owns its
+   * partitions.
+   */
   readonly holdsLease: () => boolean
   /** Called when a queue that waited for a limit should be checked again. */
   readonly wake: (target: DestinationState) => void
@@ -171,8 +174,9 @@ export class DestinationLimits {
   }
 
   /**
-   * Whether the next delivery gets an attempt despite the pause. It does if its retry window ended
-   * before its first attempt, and the endpoint seems to be down.
+   * Whether the next delivery gets an attempt despite the pause. A delivery whose retry window ended
+   * before its first attempt must get one attempt (`mustBeAttempted`). If the endpoint seems to be
+   * down, this attempt does not wait for the end of the pause.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const [head] = queue.heads()
@@ -183,8 +187,8 @@ export class DestinationLimits {
 
   /**
    * Returns the webhooks that are not at a limit; without `maxConcurrency`, all webhooks. Call this
-   * only when `permission` has returned `start`: then each webhook at a limit is one that does not
-   * respond.
+   * only when `permission` has returned `start`. In this case, a webhook at a limit is one that
+   * does not respond.
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks

@@ -15,7 +15,7 @@ import type { Permission } from './destination-limits.ts'
  * To save CPU time, `unblock` tries only this number of queues, and one more for each ended
  * request.
  */
-const { minAsked } = flowLimits.dispatch
+const { minQueuesToTry } = flowLimits.dispatch
 
 const { heldUpBelow } = flowLimits.spillover
 
@@ -148,7 +148,7 @@ export class DestinationQueues {
    * already use their fair share of the permits.
    */
   unblock(ended: readonly (DestinationState | undefined)[]): void {
-    let remaining = minAsked + ended.length
+    let remaining = minQueuesToTry + ended.length
     while (remaining > 0) {
       const target = this.#blocked.shift()
       if (target === undefined) break
@@ -169,13 +169,15 @@ export class DestinationQueues {
   }
 
   /**
-   * Marks a queue as slow if its next ready delivery has waited too long, or the next delivery of
-   * any user whose previous delivery has not ended. Both parameters are in monotonic milliseconds.
+   * Marks a queue as slow if its next ready delivery has waited too long. Also checks, for each
+   * order key, the first delivery that waits for another delivery of the key. Both parameters are
+   * in monotonic milliseconds.
    */
   findSlow(now: number, cpuSaturatedUntil: number): void {
     for (const target of this.#queues.values()) {
       if (target.queue.queued === 0 || this.#slow.has(target)) continue
-      // A queue in `#turns` (`isInTurn`) lacks permits too, because the process has no free permit.
+      // A queue in `#turns` (`isInTurn`) waits for a permit of the process, so it lacks permits
+      // too.
       const lacksPermits = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
       const threshold = slowIfAdmittedBefore(now, cpuSaturatedUntil, lacksPermits)
       for (const { of } of target.queue.heads()) {
@@ -202,8 +204,9 @@ export class DestinationQueues {
   }
 
   /**
-   * Removes and returns the deliveries of a partition that `isWanted` selects. Stops when it has
-   * `max` deliveries, but never between two with the same order key, so it may return more.
+   * Removes and returns the deliveries that belong to a partition and that `isWanted` selects.
+   * Stops when it has `max` deliveries, but never between two with the same order key, so it may
+   * return more.
    */
   drainMatching(
     target: DestinationState,

@@ -127,7 +127,7 @@ export interface DispatcherService {
  * the call returns. `Partitions.admit` and the dispatch loop guard against recursion.
  */
 export function createDispatcherService(deps: DispatcherDeps): DispatcherService {
-  const { live, retries, suppressions, clock, metrics, logger, topics, delivery } = deps
+  const { live, retries, clock, metrics, logger, topics, delivery } = deps
   const limiter = new ConcurrencyLimiter(delivery)
   const reportRecord = createOriginReportRecord({ topics, encodeInput: deps.encodeInput })
   const processors = (): ReturnType<Partitions['processors']> => livePartitions.processors()
@@ -140,7 +140,8 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const gate = new OwnershipGate()
   const settle = createSettle({ ...deps, reportRecord, observer: notices.observer, results, gate })
   const share = new PartitionShare(clock.monotonic())
-  const { starter, intake } = createFlow(deps, { limiter, share, settle, results, oldestOpenMs, onCallEnd, notices })
+  const parts = { limiter, share, settle, results, oldestInProgressMs, onCallEnd, notices }
+  const { starter, intake } = createFlow(deps, parts)
   const admission = new DispatcherPartitionCallbacks({ intake, starter, notices, gate })
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const ledger = createLedgerWriter({ ...deps, topics, clock, metrics, logger })
@@ -152,11 +153,10 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     dispatcher: { partitions: livePartitions, consumer: live },
     retries: { partitions: retryPartitions, consumer: retries },
   }
-  const { unwritableTopics } = settle
-  const inProgress = { open: () => intake.open, states: () => starter.states, oldestOpenMs }
+  const inProgress = { open: () => intake.open, states: () => starter.states, oldestInProgressMs }
   const shown = { limiter, delivery, groups, ...inProgress, findState: (id: string) => starter.findState(id) }
   const refreshGauges = createGauges({ ...deps, ...shown })
-  const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
+  const vitals = createVitals({ ...deps, groups, oldestInProgressMs, unwritableTopics: settle.unwritableTopics })
   const allProcessors = () => [livePartitions, retryPartitions].flatMap(each => [...each.processors()])
   const tasks = [...createTasks(deps, ownsPartition0), createEndOffsetCheck({ ...deps, processors: allProcessors })]
   let phase: DispatcherVitals['phase'] = 'joining'
@@ -172,7 +172,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     starter.noteEnded(target)
   }
 
-  function oldestOpenMs(): number {
+  function oldestInProgressMs(): number {
     const [oldest] = intake.open
     return oldest === undefined ? 0 : clock.monotonic() - oldest.admittedAt
   }
@@ -197,7 +197,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     },
     health: () => vitals.health(phase),
     refreshGauges,
-    unwritableTopics,
+    unwritableTopics: settle.unwritableTopics,
     activity: createActivity({ ...deps, results, starter, processors }),
   }
 }
@@ -224,14 +224,14 @@ interface FlowParts {
   readonly share: PartitionShare
   readonly settle: Settle
   readonly results: ResultCounts
-  readonly oldestOpenMs: () => number
+  readonly oldestInProgressMs: () => number
   readonly onCallEnd: (target: DestinationState) => void
   readonly notices: Notices
 }
 
 function createFlow(
   deps: DispatcherDeps,
-  { limiter, share, settle, results, oldestOpenMs, onCallEnd, notices }: FlowParts,
+  { limiter, share, settle, results, oldestInProgressMs, onCallEnd, notices }: FlowParts,
 ): { readonly starter: AttemptStarter; readonly intake: Intake } {
   const { suppressions, clock, metrics, logger, topics, codec, delivery, routing, payload, transport, tracer } = deps
   const { attemptProducer, cpuSaturatedUntil, tokenClient } = deps
@@ -261,7 +261,7 @@ function createFlow(
     results,
     suppressions,
     clock,
-    oldestOpenMs,
+    oldestInProgressMs,
     cpuSaturatedUntil,
     metrics,
     logger,

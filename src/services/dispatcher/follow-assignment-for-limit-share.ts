@@ -24,7 +24,8 @@ interface AssignmentFollower {
 
 /**
  * Keeps in `share` the partitions that this process owns, and the number of partitions of the
- * events topic. It reads this number at each rebalance, because a change of the number causes one.
+ * events topic. Reads the number at each rebalance, because a change of the number causes a
+ * rebalance.
  */
 export function followAssignment(deps: Deps): AssignmentFollower {
   const { share, handlers, onChange, clock } = deps
@@ -66,7 +67,7 @@ function createCountReader({ share, countPartitions, onChange, clock, logger }: 
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'this process cannot read the number of partitions of the events topic (see "error"), and retries every second; until a retry succeeds, it calculates its part of policy.ratePerSecond and policy.maxConcurrency with the last number that it read or, if it has read no number yet, makes no attempts at destinations with these limits',
+        'this process cannot read the number of partitions of the events topic (see "error"), and tries again every second; until the first successful read, it makes no attempts at destinations with policy.ratePerSecond or policy.maxConcurrency, because its share of these limits depends on the number',
       )
       if (!isStopped) cancel = clock.after(durationMs(countRetryMs), () => void read())
     }

@@ -5,9 +5,9 @@ import type { Clock } from '../../core/ports.ts'
 import type { DeliverySettings } from '../../core/settings/settings.ts'
 import { type EpochMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { type GroupMember, showGroup } from '../partitions/group-metrics.ts'
+import { type GroupMember, setGroupMetrics } from '../partitions/group-metrics.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
-import { createShowProgress, lagOf, showOldest } from '../partitions/progress-gauges.ts'
+import { createSetProgress, lagOf, setOldestRecord } from '../partitions/progress-gauges.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { DestinationState } from './delivery.ts'
 import { hasLimit } from './destination-limits.ts'
@@ -23,7 +23,7 @@ interface Deps {
   readonly open: () => Iterable<AdmittedRecord> & { readonly size: number }
   readonly states: () => Iterable<Pick<DestinationState, 'destination' | 'breaker' | 'slowDown'>>
   readonly routing: () => Pick<Routing, 'destinations'>
-  readonly oldestOpenMs: () => number
+  readonly oldestInProgressMs: () => number
   /** `undefined` before the first delivery of the destination. */
   readonly findState: (destination: string) => DestinationState | undefined
 }
@@ -31,17 +31,17 @@ interface Deps {
 /** Returns a function that sets the gauges before each scrape. */
 export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
-  const showProgress = createShowProgress(metrics, processor => ({
+  const setProgress = createSetProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // Records for destinations with limits may wait long, so a partition with only these records is
-    // at rest too.
+    // Records for destinations with limits may wait long, so a partition with only these records
+    // counts as at rest.
     isAtRest:
       processor.isPausedFor('not_due') &&
       (processor.tracker.inProgressCount === 0 || waitsOnlyForLimits(processor, deps)),
   }))
 
   /** Sets the lag of each partition. The reset removes partitions that another process owns now. */
-  function showLag(processors: readonly PartitionProcessor[]): void {
+  function setLagMetrics(processors: readonly PartitionProcessor[]): void {
     metrics.consumerLag.reset()
     for (const processor of processors) {
       const { topic, partition } = processor
@@ -49,10 +49,10 @@ export function createGauges(deps: Deps): () => void {
     }
   }
 
-  function showOldestRecords(processors: readonly PartitionProcessor[], now: EpochMs): void {
+  function setOldestRecordMetrics(processors: readonly PartitionProcessor[], now: EpochMs): void {
     const open = Array.from(deps.open(), ({ record }) => record)
     metrics.oldestDueRetry.reset()
-    for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
+    for (const [topic, timestamp] of setOldestRecord(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
       // `timestamp` is the append time of the oldest record in progress, or the current time if no
       // record is in progress.
@@ -62,7 +62,7 @@ export function createGauges(deps: Deps): () => void {
   }
 
   /** Sets the pace and the pause of each destination that has one. */
-  function showSlowDowns(): void {
+  function setSlowDownMetrics(): void {
     metrics.destinationPace.reset()
     metrics.destinationPaused.reset()
     const now = clock.monotonic()
@@ -79,7 +79,7 @@ export function createGauges(deps: Deps): () => void {
    * Shows only circuit breakers that have opened at least once, to limit the number of series.
    * Omits destinations that get no attempts, because their circuit breakers cannot close.
    */
-  function showBreakers(): void {
+  function setBreakerMetrics(): void {
     metrics.breakersOpen.reset()
     const routing = deps.routing()
     for (const { destination, breaker } of deps.states())
@@ -92,15 +92,15 @@ export function createGauges(deps: Deps): () => void {
     metrics.callsInFlight.set({}, limiter.inFlight)
     metrics.callsInFlightLimit.set({}, deps.delivery.maxInFlight)
     metrics.recordsOpen.set({}, deps.open().size)
-    metrics.oldestOpenSeconds.set({}, deps.oldestOpenMs() / 1000)
-    showSlowDowns()
-    showBreakers()
-    showGroup(metrics, 'dispatcher', groups.dispatcher)
-    showGroup(metrics, 'retries', groups.retries)
+    metrics.oldestOpenSeconds.set({}, deps.oldestInProgressMs() / 1000)
+    setSlowDownMetrics()
+    setBreakerMetrics()
+    setGroupMetrics(metrics, 'dispatcher', groups.dispatcher)
+    setGroupMetrics(metrics, 'retries', groups.retries)
     const processors = [...groups.dispatcher.partitions.processors(), ...groups.retries.partitions.processors()]
-    showLag(processors)
-    showProgress(processors, now)
-    showOldestRecords(processors, now)
+    setLagMetrics(processors)
+    setProgress(processors, now)
+    setOldestRecordMetrics(processors, now)
   }
 }
 

@@ -12,7 +12,7 @@ interface Deps {
   readonly clock: Clock
   readonly suppressions: Pick<SuppressionList, 'isCurrent' | 'age'>
   readonly groups: Readonly<Record<'dispatcher' | 'retries', Group>>
-  readonly oldestOpenMs: () => number
+  readonly oldestInProgressMs: () => number
   readonly unwritableTopics: () => readonly string[]
 }
 
@@ -20,7 +20,7 @@ interface Deps {
  * Collects the values for the health checks. If both consumer groups have a value, the worse one is
  * used.
  */
-export function createVitals({ clock, suppressions, oldestOpenMs, unwritableTopics, groups: byName }: Deps) {
+export function createVitals({ clock, suppressions, oldestInProgressMs, unwritableTopics, groups: byName }: Deps) {
   const groups = Object.values(byName)
   let lastRequestEndAt = Number.NEGATIVE_INFINITY
   return {
@@ -36,7 +36,7 @@ export function createVitals({ clock, suppressions, oldestOpenMs, unwritableTopi
         isSchemaMissing: groups.some(({ partitions }) =>
           [...partitions.processors()].some(processor => processor.isPausedFor('schema')),
         ),
-        oldestOpenMs: oldestOpenMs(),
+        oldestInProgressMs: oldestInProgressMs(),
         sinceLastRequestEndMs: clock.monotonic() - lastRequestEndAt,
         unwritableTopics: unwritableTopics(),
         suppressionList: { isCurrent: suppressions.isCurrent(), ageMs: suppressions.age() },

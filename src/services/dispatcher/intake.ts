@@ -150,7 +150,7 @@ export class Intake {
   #refuseBytes(open: AdmittedRecord, detail: string, carried?: DeliveryState): void {
     this.#deps.logger.warn(
       { ...positionOf(open.record), detail },
-      'hookline cannot process the record as an event (see "detail"); it is dead-lettered with the reason "undecodable": find the program that wrote it, and correct the program or its schema',
+      'hookline cannot process the record as an event (see "detail"), and dead-letters it with the reason "undecodable": find the program that wrote the record, and correct the program or its schema',
     )
     this.#deps.settle.refused(open, 'undecodable', { carried })
   }
@@ -166,7 +166,7 @@ export class Intake {
     if (normalised.kind === 'rejected') {
       logger.warn(
         { ...positionOf(open.record), code: normalised.code, detail: normalised.message },
-        'the event breaks a rule for messages (see "detail"); it is dead-lettered with the reason "invalid_message": correct the program that wrote it to the events topic',
+        'the event breaks a rule for messages (see "detail"), so hookline dead-letters it with the reason "invalid_message": correct the program that wrote the event to the events topic',
       )
       return settle.refused(open, 'invalid_message', { code: normalised.code, carried })
     }
@@ -187,7 +187,7 @@ export class Intake {
       else
         this.#refuseBytes(
           open,
-          'Hookline finds no deletion request for this delete message with `canonical: true`, which only Hookline may write: another program wrote the message, or the request is older than 53 days; to delete the user, run `hookline delete-user`',
+          'Hookline finds no deletion request for this delete message: another program wrote the message (only Hookline may write `canonical: true`), or the request is older than 53 days; to delete the user, run `hookline delete-user`',
           carried,
         )
     })
@@ -258,9 +258,9 @@ export class Intake {
     of.countAdmitted(id)
     const { ordering, window } = effectivePolicy(policy, this.#deps.delivery)
     const deadline = epochMs(Math.min(first.deadline, first.startedAt + window))
-    // If the event was deferred until its destination was known, its delivery starts now. The time
-    // of the first read may precede the destination's creation: with that time, the delivery would
-    // count as one of an earlier destination with the same id.
+    // If the event was deferred until its destination was known, its delivery starts now. The event
+    // may have been read before the destination was created. With that earlier time, the delivery
+    // would count as one of an earlier destination with the same id.
     const startedAt = first.deferrals > 0 ? this.#deps.clock.now() : first.startedAt
     const carried = { ...first, destination: id, deferrals: 0, startedAt, deadline, reason: '' }
     this.#deliver(of, plan, ordering === 'key' ? orderKey : undefined, carried)

@@ -136,7 +136,7 @@ function write(
 
 /**
  * Discards the ledger counts of a partition if they have not fitted into the metadata of its offset
- * commits for `limit` ms, or if they still do not fit after `deadline` (in monotonic ms).
+ * commits for `limit` ms. After `deadline` (in monotonic ms), discards them without this wait.
  */
 function discardLate(
   { clock, topics, metrics, logger }: Deps,
@@ -165,6 +165,6 @@ function discardLate(
   metrics.ledgerGaps.inc({})
   logger.error(
     { topic, partition },
-    `hookline could not write the delivery counts of this partition to the ledger topic ${topics.ledger} in time, and discards these counts: check that this process can write to this topic; deliveries are not affected, but \`hookline ledger\` reports this hour and all earlier hours as incomplete; later hours are complete again, unless this line repeats`,
+    `hookline could not write the delivery counts of this partition to the ledger topic ${topics.ledger} in time, and discarded them; deliveries are not affected, but \`hookline ledger\` reports this hour and all earlier hours as incomplete: check that this process can write to this topic`,
   )
 }

@@ -28,7 +28,7 @@ export class DispatcherPartitionCallbacks implements Admission {
     this.#gate = gate
   }
 
-  prefetchesDeeper(): boolean {
+  usesStalledLimits(): boolean {
     return this.#starter.isStalled
   }
 

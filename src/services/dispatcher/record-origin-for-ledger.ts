@@ -5,8 +5,8 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 
 /**
- * Notes for the ledger where a record comes from. If the delivery state of a retry record has no
- * `reason`, a replay or resend wrote the record.
+ * Notes the origin of a record, which the ledger needs. If the delivery state of a retry record has
+ * no `reason`, a replay or resend wrote the record.
  */
 export function noteOriginForLedger(
   admitted: AdmittedRecord,
@@ -21,5 +21,5 @@ export function noteOriginForLedger(
   // A replayed retry record has a `round` above 0. The header of a replayed event names the event's
   // original record, so `firstOrigin` does not return `record`.
   const isReplayedEvent = isRetry ? (carried?.round ?? 0) > 0 : origin !== record
-  admitted.noteOrigin({ appended: (carried?.origin ?? origin).timestamp, retryRecord, isReplayedEvent })
+  admitted.noteOrigin({ appendedAt: (carried?.origin ?? origin).timestamp, retryRecord, isReplayedEvent })
 }

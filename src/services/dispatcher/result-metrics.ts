@@ -13,8 +13,8 @@ import type { DestinationObserver } from '../notices/facts-seen-by-this-process.
 import type { Delivery } from './delivery.ts'
 
 /**
- * Counts results in metrics. Call these methods only after Kafka has stored what the result
- * requires. If the partition was revoked before, the partition's next owner counts the result.
+ * Counts results in metrics. Call these methods only after Kafka has stored all records that the
+ * result requires. If the partition is revoked earlier, its next owner counts the result.
  */
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void

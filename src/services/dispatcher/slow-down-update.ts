@@ -4,8 +4,8 @@ import type { EpochMs } from '../../core/time.ts'
 import type { StartedAttempt } from './make-attempt.ts'
 
 /**
- * Updates the pace and the pause of a destination after an attempt. A successful attempt never
- * slows the destination down, even if another webhook responded with 429.
+ * Updates the pace and the pause of a destination after an attempt. If one webhook has accepted the
+ * event, the destination is not slowed down, even if another webhook responded with 429.
  */
 export function updateSlowDown(
   { logger }: { readonly logger: Logger },
@@ -24,6 +24,6 @@ export function updateSlowDown(
   if (wasSlowed || perSecond === undefined) return
   logger.info(
     { destination, perSecond: Math.round(perSecond * 10) / 10 },
-    'endpoint responded with 429; this process now limits its attempts at this destination; "perSecond" is the maximum number per second; the process adapts this limit to further responses, and removes it after 10 minutes without a 429',
+    'endpoint responded with 429, so this process now makes at most "perSecond" attempts per second at this destination; later responses change this limit; the process removes the limit after 10 minutes without a 429',
   )
 }

@@ -59,8 +59,8 @@ export class UnattemptedDeliveries {
 
   #defer(delivery: Delivery, cause: DeferralCause, mayWaitLonger: boolean): void {
     const { clock, policy, limiter } = this.#deps
-    // While other destinations hold the permits, the delivery does not move to a retry topic with a
-    // longer wait.
+    // A delivery that waits only because other destinations hold the permits does not move to a
+    // retry topic with a longer wait.
     const isDeferralCounted = mayWaitLonger && !isHeldUpByOthers(delivery.target, limiter)
     this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { isDeferralCounted }))
   }

@@ -11,7 +11,7 @@ const { stallThresholdMs } = flowLimits.prefetch
 interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
   /** For how long the oldest record of this process has been in progress, in ms. */
-  readonly oldestOpenMs: () => number
+  readonly oldestInProgressMs: () => number
   /**
    * End of the latest period in which the process lacked CPU, in monotonic ms; `-Infinity` if none.
    */
@@ -55,8 +55,8 @@ export class SpilloverController {
 
   check(processor: PartitionProcessor): void {
     if (!processor.isPausedFor('backlog')) return
-    const { clock, queues, oldestOpenMs, cpuSaturatedUntil } = this.#deps
-    this.#isStalled = oldestOpenMs() >= stallThresholdMs
+    const { clock, queues, oldestInProgressMs, cpuSaturatedUntil } = this.#deps
+    this.#isStalled = oldestInProgressMs() >= stallThresholdMs
     processor.recheckLimits()
     if (!processor.isPausedFor('backlog')) return
     const isWatched = this.#watched.has(processor)
@@ -69,8 +69,8 @@ export class SpilloverController {
   }
 
   /**
-   * Checks the partition again after a time, because nothing else calls `check` when a delivery has
-   * waited too long.
+   * Checks the partition again later, because nothing else calls `check` when a delivery has waited
+   * too long.
    */
   #watch(processor: PartitionProcessor): void {
     this.#watched.add(processor)
@@ -89,8 +89,8 @@ export class SpilloverController {
   }
 
   /**
-   * Defers deliveries of slow destinations until it has deferred `max`, or a few more because of
-   * order keys. Returns their number.
+   * Defers up to `max` deliveries of slow destinations, or a few more: deliveries with the same
+   * order key are deferred together. Returns the number of deferred deliveries.
    */
   #spillFrom(processor: PartitionProcessor, max: number): number {
     const { queues, defer, hasOtherDestinations, isOpen } = this.#deps

@@ -119,7 +119,7 @@ export class TokenSource {
     this.#report(result, before.failures > 0, this.#cache.requestFrom - now)
     const { token } = this.#cache
     const outcome: TokenOutcome | undefined = result.kind === 'failed' ? result : token && { kind: 'token', token }
-    if (outcome === undefined) throw new TypeError('a token request succeeded, but there is no token')
+    if (outcome === undefined) throw new TypeError('a token request succeeded, but the cache has no new token')
     const waiting = this.#waiting
     this.#waiting = new Set()
     for (const { onEnd, cancelTimer } of waiting) {
@@ -144,7 +144,7 @@ export class TokenSource {
     metrics.tokenRequests.inc({ destination, outcome })
     logger.warn(
       { destination, outcome, detail, retryInMs: Math.round(retryInMs) },
-      'token request failed (see "detail"); hookline tries again, and deliveries wait while the destination has no valid access token, at most until their retry window ends; check auth.oauth2 and the authorization server',
+      'token request failed (see "detail"), and hookline tries again; while the destination has no valid access token, deliveries wait, at most until their retry window ends; check auth.oauth2 and the authorization server',
     )
   }
 }

@@ -9,11 +9,11 @@ import { isTooLarge } from '../is-record-too-large.ts'
 import { notReadBack, readBackLimit } from '../read-own-record-timeout.ts'
 
 /**
- * Wait between an ignored record and a new copy of the record in force. Without the copy,
- * compaction would keep only the ignored record.
+ * If a job's newest record is ignored, the process writes the last valid record again after this
+ * time. Otherwise, compaction would keep only the ignored record.
  */
 const copyAfter = durationMs(5_000)
-const appearsWithin = durationMs(1_000)
+const findTimeout = durationMs(1_000)
 
 export type WriteResult =
   | { readonly kind: 'applied'; readonly job: Job }
@@ -70,10 +70,10 @@ const damaged =
   'a record of the jobs topic cannot be decoded; hookline ignores it: a newer version of hookline may have written it, so update this process'
 
 const unread =
-  'records of the jobs topic cannot be read (see "detail"); hookline ignores them, so the list of jobs may lack a replay or a resend that was created or changed at about the time in "writtenAt", or show an old state of it; if a job is missing, create it again'
+  'records of the jobs topic cannot be read (see "detail"), so the list of jobs may be incomplete or outdated: if a replay or resend that was created at about the time in "writtenAt" is missing, create it again'
 
 const notWritten =
-  'hookline could not save the state of a job (a replay or a resend) in the jobs topic (see "error"), and tries again every 0.5 s; until a try succeeds, a waiting job does not start, and a running job stops sending 5 s after its last saved state; check Kafka'
+  'hookline could not save the state of a job (a replay or a resend) in the jobs topic (see "error"), and tries again every 0.5 s: check Kafka; until a try succeeds, a waiting job does not start, and a running job pauses when its saved state is 5 s old'
 
 export function createJobStore({ follower, producer, topic, clock, logger }: Deps): JobStore {
   const listeners: ((job: Job) => void)[] = []
@@ -82,7 +82,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   const searches = createSearches(clock, key => log.get(key))
   let log = new JobLog()
   /**
-   * While the topic is read again because Kafka lost records: the jobs read so far. They replace
+   * The jobs read so far, if the topic is being read again because Kafka lost records. They replace
    * `log` when the end of the topic is reached.
    */
   let rebuilt: JobLog | undefined
@@ -184,7 +184,7 @@ function createSearches(clock: Pick<Clock, 'after'>, get: (key: string) => Job |
         const search = (read: string): void => {
           if (read === key) end()
         }
-        const cancel = clock.after(appearsWithin, end)
+        const cancel = clock.after(findTimeout, end)
         searches.add(search)
       })
     },
@@ -211,7 +211,7 @@ function createCopies({ copies, producer, topic, clock, logger }: CopyDeps) {
         if (error === undefined) return
         logger.warn(
           { topic, error: error.message },
-          'hookline could not write the state of a job (a replay or a resend) to the jobs topic (see "error"); the job continues, and hookline tries to write its state again every few seconds; if this line repeats, check Kafka: the state of the job may be lost if the write never succeeds',
+          'hookline could not write the state of a job (a replay or a resend) to the jobs topic (see "error"); the job continues, and hookline tries again every few seconds; if this line repeats, the state of the job may be lost: check Kafka',
         )
         soon()
       })

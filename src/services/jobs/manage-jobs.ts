@@ -119,8 +119,8 @@ const keyReused = objectRefusal(
     problems: [
       {
         path: 'Idempotency-Key',
-        message: 'belongs to a request with another body',
-        hint: 'send a new value for a new job, or the body of the earlier request to get its job',
+        message: 'an earlier request with this value had another body',
+        hint: 'to create a new job, send a new value; to get the earlier job, send the body of the earlier request',
       },
     ],
   },

@@ -71,7 +71,7 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
     throw report.end.error
   }
 
-  return tryUntilDone({ run, done: () => replayed }, owned, clock)
+  return tryUntilDone({ run, progress: () => replayed }, owned, clock)
 }
 
 const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob): ReplayContext => ({
@@ -83,8 +83,8 @@ const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob):
 })
 
 /**
- * Counts dead letters for the job's record, which can hold only the largest counts. A replay counts
- * only dead letters that it cannot replay.
+ * Counts dead letters for the job's record, which can hold only the largest counts. Except in a dry
+ * run, only dead letters that cannot be replayed are counted.
  */
 const countsOf = (rows: readonly ReplayRow[], isDryRun: boolean): CountRow[] =>
   rows

@@ -51,7 +51,7 @@ export async function runResend(deps: RunResendDeps, given: ResendJob, owned: Ow
     if (owned.signal.aborted) return undefined
     return refusal === undefined ? {} : { error: refusal }
   }
-  return tryUntilDone({ run, done: () => resend.read }, owned, deps.clock)
+  return tryUntilDone({ run, progress: () => resend.read }, owned, deps.clock)
 }
 
 class ResendRun {
@@ -71,12 +71,12 @@ class ResendRun {
   #position: number[]
   #counts: Pick<ResendJob['progress'], 'tooLarge'> & { read: number; sent: number; skipped: number }
   /**
-   * By partition: the offset from which the job has read all events, up to its position. If a
-   * replay has written a copy of one of these events, the job skips the copy.
+   * By partition: the first offset of the events that the job has read without a gap. If a replay
+   * has written a copy of one of these events, the job skips the copy.
    */
   readonly #readFrom: number[]
-  /** By partition: the first offset after the records that retention has removed. */
-  readonly #missing: Map<number, number>
+  /** By partition: the first offset after records that retention removed before they were read. */
+  readonly #firstOffsetAfterGap: Map<number, number>
   #batchEndsAt = 0
   #known: { readonly routing: Routing; readonly context: Omit<ResendContext, 'now'> | undefined } | undefined
 
@@ -92,7 +92,7 @@ class ResendRun {
     this.#position = [...job.next]
     this.#counts = { ...job.progress }
     this.#readFrom = [...(job.readFrom ?? job.next)]
-    this.#missing = new Map(job.missing?.map(({ partition, firstOffset }) => [partition, firstOffset]))
+    this.#firstOffsetAfterGap = new Map(job.missing?.map(({ partition, firstOffset }) => [partition, firstOffset]))
   }
 
   /** Number of events that the job has read, as stored in the jobs topic. */
@@ -134,7 +134,7 @@ class ResendRun {
     const onRemoved = (partition: number, firstOffset: number): void => {
       this.#position[partition] = firstOffset
       this.#readFrom[partition] = firstOffset
-      this.#missing.set(partition, firstOffset)
+      this.#firstOffsetAfterGap.set(partition, firstOffset)
     }
     try {
       await reader.readToEnd(topics.events, take, { from: this.#next, to: this.#job.ends, mustStop, onRemoved })
@@ -177,7 +177,7 @@ class ResendRun {
     const passed = this.#counts.read > this.#progress.read ? { error: undefined } : {}
     this.#next = [...this.#position]
     this.#progress = { ...this.#progress, ...this.#counts }
-    const missing = [...this.#missing].map(([partition, firstOffset]) => ({ partition, firstOffset }))
+    const missing = [...this.#firstOffsetAfterGap].map(([partition, firstOffset]) => ({ partition, firstOffset }))
     this.#owned.advance({
       ...{ next: this.#next, readFrom: [...this.#readFrom], progress: this.#progress },
       ...(missing.length > 0 && { missing }),
@@ -220,7 +220,7 @@ class ResendRun {
     const { destination } = this.#job
     const routing = this.#deps.routing()
     if (mayHaveUnknownSources(destination, routing)) {
-      const message = `hookline cannot read the sources of destination ${destination} in its configuration (see the log): correct the configuration, or cancel this resend`
+      const message = `hookline cannot read the configuration of destination ${destination} (see the log): correct this configuration, or cancel this resend`
       throw Object.assign(new Error(message), { code: 'destination_file_unreadable' })
     }
     return `destination ${destination} is ${routing.destinations.has(destination) ? 'disabled: enable it, then create the resend again' : 'not in the configuration: configure it, then create the resend again'}`

@@ -16,7 +16,7 @@ interface Work {
    */
   readonly run: () => Promise<JobOutcome>
   /** Returns a number that grows when `run` makes progress. */
-  readonly done: () => number
+  readonly progress: () => number
 }
 
 /**
@@ -24,16 +24,16 @@ interface Work {
  * has failed would have to begin again from its start.
  * @throws every error that no outage has caused, because it is a bug
  */
-export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {
+export async function tryUntilDone({ run, progress }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {
   let wait = waitMs.first
   for (;;) {
-    const before = done()
+    const before = progress()
     try {
       return await run()
     } catch (error) {
       if (owned.signal.aborted) return undefined
       if (!isOutside(error)) throw error
-      if (done() > before) wait = waitMs.first
+      if (progress() > before) wait = waitMs.first
       owned.advance({ error: error.message })
     }
     await sleep(clock, durationMs(wait), owned.signal)

@@ -26,7 +26,7 @@ export interface StatusWriterDeps extends StatusAppenderDeps {
 }
 
 /**
- * Time between two runs of the writer. To be short, each run handles only a fifth of the shards
+ * Time between two runs of the writer. Each run is short: it handles only a fifth of the shards
  * (groups of destinations).
  */
 const runEvery = durationMs(1_000)

@@ -30,8 +30,8 @@ export class ConfigurationNotices {
   }
 
   /**
-   * Adds notices for `take`: the noted changes, and the destinations that an operator disabled
-   * since the previous call.
+   * Adds a notice for `take` for each noted change, and for each destination that an operator
+   * disabled since the previous call of `find`.
    */
   find(routing: Routing, now: EpochMs): void {
     const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))

@@ -22,7 +22,7 @@ interface Facts {
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>
 }
 
-/** Collects the facts that this process sees about destinations, at most one entry for each. */
+/** Collects the facts that this process sees about destinations, in one entry per destination. */
 export class CollectedFacts implements DestinationObserver {
   readonly #isObserved: (destination: string) => boolean
   readonly #facts = new Map<string, Facts>()

@@ -18,10 +18,10 @@ import { CollectedFacts, type DestinationObserver } from './facts-seen-by-this-p
 import { Outbox } from './outbox-of-notices-and-facts.ts'
 
 /** How often a process writes the collected facts and the due notices to the events topic. */
-const every = durationMs(5_000)
+const writeEvery = durationMs(5_000)
 
 interface Deps {
-  /** `undefined` without settings of notices. */
+  /** `undefined` if notices are not configured. */
   readonly notices: () => NoticesSettings | undefined
   readonly routing: () => Routing
   /** The partitions of the events topic that this process owns. */
@@ -56,7 +56,7 @@ export interface Notices {
    */
   handOver(processor: PartitionProcessor): void
   start(): void
-  /** Stops, and writes everything that is not written yet. */
+  /** Stops, and writes the facts and notices that are not written yet. */
   stop(): void
 }
 
@@ -70,8 +70,8 @@ export interface Notices {
 export function createNotices(deps: Deps): Notices {
   const { routing, clock, metrics } = deps
   /**
-   * The settings of notices; `undefined` without settings, or while their destination does not
-   * exist yet.
+   * The settings of notices; `undefined` if notices are not configured, or their destination does
+   * not exist yet.
    */
   const notices = (): NoticesSettings | undefined => {
     const settings = deps.notices()
@@ -95,17 +95,17 @@ export function createNotices(deps: Deps): Notices {
       configuration.take()
       collected.clear()
       outbox.clear()
-      return every
+      return writeEvery
     }
     for (const event of eventsOf(collected.take(outbox.room))) outbox.add(event)
     const context = { isKnown: isKnown(deps), hasRoom: () => outbox.room > 0, now: clock.now() }
     add(states.takeDue(deps.processors(), context), settings)
     if (deps.reportsConfigurationChanges()) add(configuration.take(), settings)
     outbox.send()
-    return every
+    return writeEvery
   }
 
-  const task = createPeriodicTask({ clock, firstRunAfter: every, run })
+  const task = createPeriodicTask({ clock, firstRunAfter: writeEvery, run })
   return {
     observer: collected,
     factsRead({ message }, processor) {

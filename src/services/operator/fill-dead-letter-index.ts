@@ -4,7 +4,7 @@ import type { ReadBudget } from '../../core/operator/read-budget.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { Part } from './read-newest-first.ts'
 
-/** Offsets per read of keys: few, so that reading stops soon after the budget is spent. */
+/** Offsets in one read. A small number, because the budget is checked only between reads. */
 const chunkOffsets = 1_000
 
 interface Deps {
@@ -21,12 +21,12 @@ interface Followed {
 export interface DeadLetterKeys {
   /**
    * Reads keys appended since the last call. `isComplete` is false when the budget was spent before
-   * the end.
+   * the end of the topic.
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Reads older keys until the index is full, or has the keys of all records after the end of each
-   * part (a range of offsets). Returns false if the budget is spent before.
+   * Reads older keys until the index is full, or has the keys of all records after each part (a
+   * range of offsets). Returns false if the budget is spent first.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**
@@ -34,7 +34,7 @@ export interface DeadLetterKeys {
    * and `end` adds the keys of a completely read chunk to the index.
    */
   createKeyNotes(): {
-    /** Notes the key of a record, and returns a copy of it; `undefined` if the key is null. */
+    /** Notes the key of a record, and returns a copy of the key; `undefined` if the key is null. */
     add(record: LogRecord): Buffer | undefined
     end(chunk: Part): void
   }

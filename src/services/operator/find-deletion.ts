@@ -42,9 +42,9 @@ export interface LookUpLimits {
 }
 
 /** Maximum number of records of a look-up: twenty times the records of a usual deletion. */
-const records = 300_000
-export const commandLimits: LookUpLimits = { records, time: durationMs(5_000), isStrict: false }
-export const requestLimits: LookUpLimits = { records, time: durationMs(1_500), isStrict: true }
+const maxRecords = 300_000
+export const commandLimits: LookUpLimits = { records: maxRecords, time: durationMs(5_000), isStrict: false }
+export const requestLimits: LookUpLimits = { records: maxRecords, time: durationMs(1_500), isStrict: true }
 /**
  * Maximum error, in ms, of the time in a deletion's id. The time may come from the clock of a
  * process, if no broker responded.
@@ -81,8 +81,8 @@ export function createFindDeletion({ reader, topic, clock, limits }: Deps): Find
 }
 
 /**
- * Returns the part of the topic to read. It is the whole topic for an id that contains no time,
- * because an earlier version of Hookline created it.
+ * Returns the part of the topic to read. An id from an earlier version of Hookline contains no
+ * time, so the whole topic is read.
  */
 function portionToRead(id: string): Pick<Portion, 'key' | 'since'> {
   const asked = deletionRequestedAt(id)
@@ -112,8 +112,8 @@ export async function findDeletionRecord(
 class Entries {
   readonly #id: string
   /**
-   * The last outcome by key. Only append times show the order, because earlier versions of Hookline
-   * wrote to any partition.
+   * The last outcome by key. Only append times show which outcome is the last, because earlier
+   * versions of Hookline wrote to any partition.
    */
   readonly #outcomes = new Map<string, { readonly outcome: DeletionOutcome; readonly at: EpochMs }>()
   readonly #parts = new DeletionParts()

@@ -7,7 +7,7 @@ import { durationMs, epochMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 
 /** Number of hours that each reading of the ledger covers, the current hour included. */
-const hours = 24
+const hoursPerReading = 24
 /**
  * Time between two readings of the ledger. It is shorter than the wait of the alert
  * `HooklineLedgerDifference`, so a difference in only one reading does not fire the alert.
@@ -42,7 +42,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
 
   function report({ rows, totals, since, exactSince }: LedgerView, current: number): void {
     if (totals.difference === undefined) return incomplete(exactSince)
-    const hidden = unbalanced.filter(({ hour }) => hour < since && hourIn(hour) > current - hours)
+    const hidden = unbalanced.filter(({ hour }) => hour < since && hourIn(hour) > current - hoursPerReading)
     unbalanced = [...hidden, ...rows.filter(row => (row.difference ?? 0) !== 0)]
     const difference = hidden.reduce((sum, row) => sum + Math.abs(row.difference ?? 0), totals.difference)
     metrics.ledgerDifference.set({}, difference)
@@ -50,7 +50,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     if (difference !== 0 && difference !== logged) {
       logger.error(
         { difference, rows: unbalanced.slice(0, maxLogged).map(shown) },
-        'deliveries may be lost: follow the runbook HooklineLedgerDifference; for some destinations and hours of the last day, the number of deliveries and the number of their results differ; "rows" has these destinations and hours (at most 100; `hookline ledger` shows all); if "difference" of a row is positive, it is the number of deliveries that have no result and do not wait in a retry topic; if it is negative, it is the number of results without a delivery; "difference" outside of "rows" is the sum of these numbers, without signs',
+        'deliveries may be lost: follow the runbook HooklineLedgerDifference; "rows" has the affected destinations and hours (at most 100); a positive "difference" counts deliveries without a result, a negative one counts results without a delivery',
       )
     }
     logged = difference
@@ -59,7 +59,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   function incomplete(exactSince: string | undefined): void {
     logger.warn(
       { exactSince },
-      'the operator service could not read all counts of the ledger; counts before the time in "exactSince" are incomplete; if this line has no "exactSince", any count may be incomplete; the service tries again in five minutes; until a try succeeds, the metric hookline_ledger_difference keeps its last value; see the runbook HooklineLedgerDifference',
+      'the operator service could not read all counts of the ledger; it tries again in five minutes; counts before the time in "exactSince" are incomplete (without "exactSince", any count may be incomplete); if this line repeats, follow the runbook HooklineLedgerDifference',
     )
   }
 
@@ -91,7 +91,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
 /** Reads the hours of the last day whose counts are complete. `current` is in hours since 1970. */
 async function readCompleteHours(readLedger: ReadLedger, current: number): Promise<LedgerView> {
   const until = current + 1
-  const view = await readLedger({ since: until - hours, until })
+  const view = await readLedger({ since: until - hoursPerReading, until })
   if (view.exactSince === undefined) return view
   const since = hourIn(view.exactSince)
   if (since < until) return readLedger({ since, until })

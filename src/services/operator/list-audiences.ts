@@ -18,8 +18,8 @@ import type { MembershipSource } from './read-memberships.ts'
  */
 const maxWait = durationMs(1_500)
 /**
- * The first reading is cancelled after this time. The next one may take twice as long, up to
- * `maxReadTime`.
+ * Time limit of the first reading. After each reading that reaches its limit, the limit doubles, up
+ * to `maxReadTime`.
  */
 const firstReadTime = durationMs(120_000)
 const maxReadTime = durationMs(3_600_000)
@@ -62,7 +62,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
       isLate = true
       const message = `the read did not finish within ${readTime / 1_000} s`
       readTime = durationMs(Math.min(2 * readTime, maxReadTime))
-      throw new Error(`${message}; the next read may take up to ${readTime / 1_000} s`)
+      throw new Error(`${message}; the next read has a limit of ${readTime / 1_000} s`)
     }
     const reader: TopicReader = {
       async readToEnd(topic, onRecord) {
@@ -79,7 +79,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'hookline could not count the members in the memberships topic (see "error"); the list of audiences shows the last successful counts, or no counts; syncs continue; hookline counts again at a later request for the list',
+        'hookline could not count the audience members in the memberships topic (see "error"); syncs are not affected, but the list of audiences shows old counts or none; hookline counts again when a client requests the list later',
       )
     }
     const ended = clock.monotonic()

@@ -156,11 +156,14 @@ function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
 
 /** How to undo a rotation whose response was lost. Nobody then has the new secret. */
 const undoHint =
-  'send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)". Take the fingerprint of "sharedSecret[0]" from the object. Then only the old secret is in use, and you can rotate it again.'
+  'send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)". The fingerprint is "sharedSecret[0]" in "fingerprints" of the object. This PATCH removes the new secret. Then rotate the secret again.'
 
 const withUndoHint = (refusal: ObjectRefusal): ObjectRefusal =>
   refusal.code === 'unavailable'
-    ? { ...refusal, message: `${refusal.message} If the destination now has two shared secrets, ${undoHint}` }
+    ? {
+        ...refusal,
+        message: `${refusal.message} This response has no new secret. If the destination now has two shared secrets, ${undoHint}`,
+      }
     : refusal
 
 const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progress' }> | undefined): ObjectRefusal => {
@@ -181,5 +184,5 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
 
 const tooManyKeys = objectRefusal(
   'too_many_keys',
-  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with a number from 0 to ${maxWriteKeys - 1}. The source then keeps this number of earlier keys, the newest ones.`,
+  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with a number from 0 to ${maxWriteKeys - 1}. This number of the newest keys stays valid beside the new key, and Hookline removes the other keys.`,
 )

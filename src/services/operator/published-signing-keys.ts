@@ -14,8 +14,9 @@ interface Deps {
 }
 
 /**
- * Computes at most one public key per tick. The result must not show which destinations exist: it
- * has no destination ids, and is the same for an unknown id and a destination without keys.
+ * Computes at most one public key per tick, to leave time for other work of the event loop. The
+ * result must not show which destinations exist: it has no destination ids, and is the same for an
+ * unknown id and a destination without keys.
  */
 export function createPublishedKeys({ destinations, clock }: Deps): PublishedKeys {
   let known = new Map<string, PublicSigningKey | undefined>()

@@ -49,7 +49,7 @@ export function createReplayPlans(
 
   /**
    * The events topic may have been created again with fewer partitions. Kafka would never store a
-   * copy for a missing partition, so the key then chooses another one.
+   * copy for a missing partition, so the key then selects an existing one.
    */
   async function withPartition({ partition = 0, ...copy }: OutgoingRecord): Promise<OutgoingRecord> {
     return partition < (await eventPartitions()) ? { ...copy, partition } : copy

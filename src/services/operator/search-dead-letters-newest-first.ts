@@ -155,7 +155,7 @@ async function findKey(
   const key = Buffer.from(wanted.key)
   const parts = await partsOf(session, topic, { ranges, filter: { since: appendedAfter(wanted.key) } })
   // If the index has the key, only its record is read. Otherwise, the partition that the key's hash
-  // selects is searched first. After partitions were added, an older record can be in another one.
+  // selects is searched first, then all others: they can have the record if partitions were added.
   const known = parts.flatMap(part => {
     const offset = index.offsetOf(part.partition, key)
     // Kafka may have deleted the record since its key was read.

@@ -47,8 +47,8 @@ export interface DeliveryCounts {
 
 export interface WaitReport extends DeliveryCounts {
   /**
-   * The id of another sync, if its time is in the future. The current sync then counts as older,
-   * and has no effect.
+   * The id of another sync with a time in the future, if any. Compared with it, the current sync
+   * counts as older, and has no effect.
    */
   readonly ahead?: SyncId
   /**

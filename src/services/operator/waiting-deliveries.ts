@@ -62,7 +62,7 @@ export async function readWaitingDeliveries(
 
 /**
  * Reads the records from the committed offset, except those that the metadata of the commit marks
- * as done. Returns false if the budget was spent before the end.
+ * as done. Returns false if the budget was spent before the end of the topic.
  */
 async function readUncommitted(
   session: LogSession,

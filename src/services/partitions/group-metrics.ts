@@ -10,7 +10,11 @@ export interface GroupMember {
 }
 
 /** Updates the metrics of a consumer group with the counts since the last call. */
-export function showGroup(metrics: Metrics, group: ConsumerGroupLabel, { partitions, consumer }: GroupMember): void {
+export function setGroupMetrics(
+  metrics: Metrics,
+  group: ConsumerGroupLabel,
+  { partitions, consumer }: GroupMember,
+): void {
   const { consumed, done, handedBack, joins } = partitions.takeCounts()
   metrics.recordsConsumed.inc({ group }, consumed)
   metrics.recordsFinished.inc({ group, end: 'done' }, done)

@@ -164,7 +164,7 @@ export class PartitionProcessor implements TopicPartition {
     this.#pauses.add(reason)
   }
 
-  /** Removes one reason for the pause. Without reasons, records are admitted and fetched again. */
+  /** Removes a reason for the pause. When none is left, records are admitted and fetched again. */
   resume(reason: PauseReason): void {
     if (this.#pauses.delete(reason) && this.#pauses.size === 0 && !this.revoked) this.#deps.onResumed(this)
   }

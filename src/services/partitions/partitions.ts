@@ -56,7 +56,7 @@ export interface Admission {
   /**
    * Whether partitions may now prefetch up to their higher limits (`stalled` of `prefetchLimits`).
    */
-  prefetchesDeeper(): boolean
+  usesStalledLimits(): boolean
   /**
    * Called when the partition is assigned. The service may pause the partition before its first
    * record.
@@ -69,8 +69,8 @@ export interface Admission {
    */
   lost?(processor: PartitionProcessor): void
   /**
-   * Called after records were admitted: either all fetched records are admitted, or the partition
-   * is paused.
+   * Called each time the admission of fetched records stops, because all are admitted or the
+   * partition is paused.
    */
   admitted(processor: PartitionProcessor): void
   revoked(processor: PartitionProcessor): void
@@ -95,8 +95,8 @@ export interface Partitions {
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 /**
- * Hookline logs a retry that starts more than this time (in ms) before its due time, because then a
- * broker's clock was ahead.
+ * If a retry starts more than this time (in ms) before its due time, a broker's clock was ahead,
+ * and Hookline logs a warning.
  */
 const clockAheadMs = 60_000
 
@@ -110,7 +110,7 @@ export function createPartitions(deps: Deps): Partitions {
   const { consumer, clock, maxInFlight, dueAt, admission } = deps
   const processors = new Map<string, PartitionProcessor>()
   let limits = prefetchLimits(0, maxInFlight)
-  const limitsNow = (): PrefetchLimits => (admission.prefetchesDeeper() ? limits.stalled : limits.normal)
+  const limitsNow = (): PrefetchLimits => (admission.usesStalledLimits() ? limits.stalled : limits.normal)
   const counter = new RecordCounter()
 
   function revoke(partition: TopicPartition): void {
@@ -165,7 +165,7 @@ export function createPartitions(deps: Deps): Partitions {
       // Read the clock for each record. With an old time, this loop would wait again and again for
       // a record that is already due.
       if (due !== undefined && timeUntilDue(clock, processor, { record, due }) > 0)
-        waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
+        waitUntilDue(deps, processor, { record, due, maxDueSoonRecords: limits.stalled.dueSoonRecords })
       else if (processor.admit(record)) admission.admit(record, processor)
     }
     processor.isAdmitting = false
@@ -183,7 +183,7 @@ export function createPartitions(deps: Deps): Partitions {
         admission.released()
       },
       onRevoking: revoking,
-      onLeaseRegained: () => admission.released(),
+      onLeaseAcquired: () => admission.released(),
       onRecords,
       positions: () => [...processors.values()].filter(mayCommit).map(processor => positionOf(deps, processor)),
     },
@@ -263,12 +263,12 @@ function timeUntilDue(clock: Clock, processor: PartitionProcessor, { record, due
 function waitUntilDue(
   { consumer, clock, logger }: Deps,
   processor: PartitionProcessor,
-  { record, due, maxDueSoon }: NotDue & { readonly maxDueSoon: number },
+  { record, due, maxDueSoonRecords }: NotDue & { readonly maxDueSoonRecords: number },
 ): void {
   const timeLeft = (): number => timeUntilDue(clock, processor, { record, due })
   processor.unread.requeue(record)
   processor.pause('not_due')
-  const firstDropped = processor.unread.truncate(timeLeft() <= dueSoonMs ? maxDueSoon : 0)
+  const firstDropped = processor.unread.truncate(timeLeft() <= dueSoonMs ? maxDueSoonRecords : 0)
   if (firstDropped !== undefined) consumer.seek(processor, firstDropped)
   const check = (): void => {
     const wait = timeLeft()
@@ -285,7 +285,7 @@ function warnOfTimestamp(logger: Logger, processor: PartitionProcessor, { offset
   const { topic, partition } = processor
   logger.warn(
     { topic, partition, offset },
-    'the timestamp of this record is in the future, because the clock of the broker that stored the record was ahead; the record is a delivery in a retry topic; its wait is over, so hookline continues the delivery now; check the clocks of the brokers',
+    'the timestamp of this record of a retry topic is in the future, because the clock of the broker that stored the record was ahead; hookline continues the delivery now, without waiting for this time; check the clocks of the brokers',
   )
 }
 

@@ -23,7 +23,7 @@ interface Progress {
  * Returns a function that sets `partitionProgress`: when each partition last advanced (changed its
  * `position`) or had nothing to do.
  */
-export function createShowProgress(
+export function createSetProgress(
   metrics: Pick<Metrics, 'partitionProgress'>,
   progressOf: (processor: PartitionProcessor) => Progress,
 ): (processors: Iterable<PartitionProcessor>, now: EpochMs) => void {
@@ -46,10 +46,10 @@ export function createShowProgress(
 }
 
 /**
- * Sets the metric `oldestRecord`, and returns its values in ms: `now` for a topic without a record
- * in progress.
+ * Sets the metric `oldestRecord`, and returns its values by topic, in ms. A topic without a record
+ * in progress has the value `now`.
  */
-export function showOldest(
+export function setOldestRecord(
   metrics: Pick<Metrics, 'oldestRecord'>,
   processors: Iterable<PartitionProcessor>,
   open: Iterable<Pick<LogRecord, 'topic' | 'timestamp'>>,

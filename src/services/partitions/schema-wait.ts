@@ -36,7 +36,7 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
       (error: Error) => {
         logger.warn(
           { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },
-          'hookline could not get the schema of a record from the schema registry (see "error"); this record and the later records of its partition wait, and hookline asks again every second until the registry returns the schema or reports that it does not have the schema',
+          'hookline could not get the schema of a record from the schema registry (see "error"), so this record and the later records of its partition wait: check the schema registry; hookline asks again every second',
         )
         retryLater()
       },

@@ -31,7 +31,7 @@ export type WriteDeadLetter = (
 
 /**
  * Creates a function that writes dead letters. If a record is too large, or its batch cannot be
- * read, the dead letter has only the first 64 KiB.
+ * read, the dead letter has only the first 64 KiB of the record.
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {
@@ -46,7 +46,7 @@ export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps)
           ...{ topic, partition, offset, reason, bytes: unreadBatch?.length ?? value?.length ?? 0 },
           ...(error !== undefined && { error: error.message }),
         },
-        'hookline stored only the first 64 KiB of a record in the dead letter, so the dead letter cannot be replayed; the record is too large for the dead-letter topic, or its Kafka batch cannot be read; if you need the whole record, read it from its topic (see "topic", "partition" and "offset") before Kafka deletes it',
+        'a record is too large for a dead letter, or its Kafka batch cannot be read, so hookline stored only the first 64 KiB and cannot replay the dead letter: if you need the whole record, read it from its topic (see "topic", "partition" and "offset") before Kafka deletes it',
       )
       append(topics.deadLetter, truncatedDeadLetter(record, carried, reason, code), of, endTruncated)
     }

@@ -36,8 +36,8 @@ it.each([
   const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
   for (let round = 0; round < 3; round++) {
     const { promise, resolve } = Promise.withResolvers<void>()
-    to.append(topic, record, (error, offset, appended) => {
-      times.push(error === undefined && offset === round ? appended : Number.NaN)
+    to.append(topic, record, (error, offset, appendedAt) => {
+      times.push(error === undefined && offset === round ? appendedAt : Number.NaN)
       resolve()
     })
     await promise

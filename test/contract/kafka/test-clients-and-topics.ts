@@ -147,7 +147,7 @@ export class Recorder implements LogConsumerHandlers {
     await this.drain(partitions)
   }
 
-  onLeaseRegained(): void {
+  onLeaseAcquired(): void {
     this.#changed()
   }
 

@@ -114,7 +114,7 @@ describe('at the maximum of connections', () => {
     await (await connection(collector.url, 3)).closed
     await (await connection(collector.url, 4)).closed
     const text =
-      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; for each new connection, the server closes an idle connection or, if no connection is idle, refuses the new one; "replaced" and "refused" are the numbers of closed and refused connections since the process started'
+      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; "replaced" is the number of idle connections that the server closed for new ones since the process started; "refused" is the number of new connections that it refused'
     expect(warnings).toEqual([
       [{ connections: 3, replaced: 1, refused: 0 }, text],
       [{ connections: 3, replaced: 2, refused: 1 }, text],

@@ -87,7 +87,7 @@ it('the dead letters are replayed to zero', async () => {
   await page.getByLabel('Destination').fill('crm')
   await page.getByRole('button', { name: 'Apply filters' }).click()
   await page.getByRole('table').getByRole('row').nth(failed).waitFor()
-  await page.getByRole('button', { name: 'Replay all that match the filters…' }).click()
+  await page.getByRole('button', { name: 'Replay all matching dead letters…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText(`${failed} dead letters can be replayed.`).waitFor()
   expect(await accessibilityViolations(page)).toEqual([])

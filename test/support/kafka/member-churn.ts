@@ -30,7 +30,7 @@ export function startMemberChurn(groupId: string, topic: string): Load {
       onRecords: () => undefined,
       onRevoked: () => undefined,
       onRevoking: () => Promise.resolve(),
-      onLeaseRegained: () => undefined,
+      onLeaseAcquired: () => undefined,
       positions: () => [],
     })
     await member.stop()

@@ -101,7 +101,7 @@ export class ScriptedConsumer implements LogConsumer {
 
 /** Callbacks of a service that does nothing with its records. */
 export const noAdmission: Admission = {
-  prefetchesDeeper: () => true,
+  usesStalledLimits: () => true,
   assigned: () => undefined,
   admit: () => undefined,
   admitted: () => undefined,

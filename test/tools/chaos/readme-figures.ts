@@ -22,7 +22,7 @@ function lossText(rows: readonly DatedRow[]): string {
   if (rows.length === 0) return `${notMeasured}: deliveries lost under injected faults`
   const [lost, sent, faults] = [sum(rows, row => row.lost), sum(rows, row => row.sent), sum(rows, faultCount)]
   const scope = `in ${rows.length} scenarios with ${faults} injected faults, ${exception}`
-  return `**${shown(lost)} of ${shown(sent)}** acknowledged deliveries lost ${scope} (${page}, ${originOf(rows)})`
+  return `**${shown(lost)} of ${shown(sent)}** deliveries of acknowledged messages lost ${scope} (${page}, ${originOf(rows)})`
 }
 
 function recoveryText(rows: readonly DatedRow[]): string {

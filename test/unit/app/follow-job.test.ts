@@ -55,7 +55,7 @@ async function createReplay(responses: readonly Respond[], signal?: AbortSignal,
 }
 
 const repeats = (code: string): string =>
-  `hookline: the operator service did not confirm that the replay was created (${code}); the command repeats the request for up to 60 s, which creates no second replay\n`
+  `hookline: the operator service did not confirm that the replay was created (${code}); the command repeats the request for up to 60 s; this does not create a second replay\n`
 const mayExist =
   'hookline: the replay may have been created: look for it in the console or with GET /v1/replays before you run the command again; the last error: '
 

@@ -30,12 +30,12 @@ it.each<[string, Partial<ShownJob>, string]>([
   [
     'the dry run of a resend',
     { kind: 'resend', dryRun: true, progress: { read: 5, sent: 4, skipped: 1 } },
-    '5 events read, 4 would be resent, 1 skipped (for example events for other destinations, of types or users that were not selected, or of deleted users); state: done',
+    '5 events read, 4 would be resent, 1 skipped (for example events for other destinations, events of other types or users, and events of deleted users); state: done',
   ],
   [
     'a resend with events that the retry topic refused',
     { kind: 'resend', progress: { read: 5, sent: 2, skipped: 1, tooLarge: 2 } },
-    '5 events read, 2 resent, 1 skipped (for example events for other destinations, of types or users that were not selected, or of deleted users), 2 not resent because they are too large for the retry topic; state: done',
+    '5 events read, 2 resent, 1 skipped (for example events for other destinations, events of other types or users, and events of deleted users), 2 not resent because they are too large for the retry topic; state: done',
   ],
 ])('the totals of %s', (_, changed, text) => {
   expect(jobLines({ ...job, ...changed }).at(-1)).toBe(text)

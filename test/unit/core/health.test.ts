@@ -20,7 +20,7 @@ const well: DispatcherVitals = {
   silenceMs: 20,
   inactivityMs: 20,
   holdsLease: true,
-  oldestOpenMs: 0,
+  oldestInProgressMs: 0,
   sinceLastRequestEndMs: 100,
   isSchemaMissing: false,
   unwritableTopics: [],
@@ -28,7 +28,7 @@ const well: DispatcherVitals = {
 }
 
 /** A record has been in progress for a day, and no request has ended in this time. */
-const dayLong = { oldestOpenMs: 86_400_000, sinceLastRequestEndMs: 86_400_000 }
+const dayLong = { oldestInProgressMs: 86_400_000, sinceLastRequestEndMs: 86_400_000 }
 
 const failing = ({ live, ready }: Health): { live: string[]; ready: string[] } => {
   const failed = (checks: Health['live']): string[] => checks.filter(check => !check.ok).map(check => check.name)

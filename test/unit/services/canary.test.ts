@@ -72,7 +72,7 @@ describe('canary messages', () => {
     expect(harness.lines).toContainEqual(
       expect.objectContaining({
         level: 'warn',
-        line: 'Kafka did not store a canary message (see "error"); canary messages check the path to an endpoint, and hookline writes the next one after the time in canary.every; the metric hookline_canary_lost_total counts the lost canary messages; if this line repeats, check the Kafka brokers',
+        line: 'Kafka did not store a canary message, which checks the path to an endpoint (see "error"): if this line repeats, check the Kafka brokers; hookline writes the next canary message after the time in canary.every',
       }),
     )
   })

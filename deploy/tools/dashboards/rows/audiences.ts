@@ -7,7 +7,7 @@ export const audiences: Row = {
     {
       title: 'Audience inputs',
       description:
-        'Processed records of the audience input topic, by kind and result. observed: a user in a synced list. sync_ended: the end of a list. outcome: the result of the delivery of a membership update. resend: a replay of a membership update. reset: a reset of the audience. forgotten: a deletion of a user. A dash: the record could not be decoded.',
+        'Processed records of the audience input topic, by kind and result. For example, the kind observed is a user in a synced list, and outcome the result of a delivery. docs/explanation/audiences.md explains all kinds and results.',
       unit: 'cps',
       as: 'lines',
       width: 8,

@@ -7,7 +7,7 @@ export const canaryAndErrors: Row = {
     {
       title: 'Canary messages',
       description:
-        'Canary messages (test messages of Hookline) within 15 minutes: sent, received by their endpoint, and lost, by reason. The panel is 0 without the key "canary" of the configuration. If fewer are received than sent, and none is lost, the others still wait. not_stored: Kafka did not accept the message. dead_lettered: the endpoint failed. dropped: the destination is disabled.',
+        'Canary messages (test messages of Hookline) within 15 minutes: sent, received by their endpoint, and lost, by reason. not_stored: Kafka did not accept the message. Messages that are neither received nor lost still wait. The panel is 0 without the key "canary" of the configuration.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -55,7 +55,7 @@ export const ledger: Row = {
     {
       title: 'Deliveries without a result',
       description:
-        'Deliveries that may be lost: Hookline has neither delivered nor dead-lettered nor dropped them, and they do not wait in a retry topic. Must be 0. The number includes events that were appended in the last 24 hours and that the dispatchers have read. The command "hookline ledger" shows their hours and destinations.',
+        'Deliveries of the last 24 hours that may be lost: Hookline has neither delivered nor dead-lettered nor dropped them, and they do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -75,7 +75,7 @@ export const ledger: Row = {
     {
       title: 'Discarded counts of the ledger',
       description:
-        'How often a process discarded the delivery counts of a partition, because it could not write them to the ledger topic in time. The ledger (the numbers of deliveries by hour) is then incomplete for the current hour and all earlier hours, so Hookline cannot find further lost deliveries of these hours. The number increases at most once an hour for each partition. See the runbook HooklineLedgerGaps.',
+        'How often a process discarded delivery counts, because it could not write them to the ledger topic in time. Hookline then cannot find lost deliveries of the current hour and all earlier hours. See the runbook HooklineLedgerGaps.',
       unit: 'short',
       as: 'lines',
       width: 8,

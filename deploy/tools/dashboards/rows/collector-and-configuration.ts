@@ -28,7 +28,7 @@ export const collector: Row = {
     {
       title: 'Memory of requests',
       description:
-        'Memory of the collector that requests use, as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: accepted messages that Kafka has not acknowledged. rejected: rejected messages that are being written to the rejected topic. At the limit of rejected, the collector does not write further rejected messages. At the other limits, it responds to further requests with 503 and Retry-After. One source may use at most half of the limit of bodies, and one client address at most half of the limit of keyless.',
+        'Memory of the collector as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: accepted messages that Kafka has not acknowledged. rejected: rejected messages that are being written to Kafka. At a limit, the collector responds with 503 or, for rejected, does not write these messages.',
       unit: 'percentunit',
       as: 'lines',
       width: 12,
@@ -44,7 +44,7 @@ export const collector: Row = {
     {
       title: 'Refused request bodies',
       description:
-        'Request bodies that the collector refused, and connections that it refused or closed, by cause. budget: no memory was left for the body, or a client did not read its response. address: a client address has reached its limit. slow: the body arrived too slowly. connections: a client address or the process has too many connections.',
+        'Request bodies and connections that the collector refused or closed, by cause. budget: the memory was full, or a client did not read its response. address: a client address has reached its limit. slow: the body arrived too slowly. connections: a client address or the process has too many connections.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -117,7 +117,7 @@ export const configuration: Row = {
     {
       title: 'Objects of the operator API',
       description:
-        'Destinations and sources of the operator API, maximum of all processes. used: processes use them. also in the file: the configuration file defines them too, and Hookline uses the definition in the file. old key: they have a secret that is not encrypted with the first key of operator.encryptionKeyFile.',
+        'Destinations and sources that were created through the operator API, maximum of all processes. used: processes use them. also in the file: the configuration file defines them too, and Hookline uses the file. old key: a secret is not encrypted with the first key of operator.encryptionKeyFile.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -130,7 +130,7 @@ export const configuration: Row = {
     {
       title: 'Age of the objects',
       description:
-        'Time since each process last read all changes of the destinations and sources of the operator API. About a second is normal; 0 means that the installation does not have a config topic. If the time grows, the process cannot read the config topic. An alert fires when the time is longer than one minute, and stays so for 15 minutes.',
+        'Time since each process last read all changes of the destinations and sources of the operator API. About a second is normal. If the time grows, the process cannot read the config topic. 0 means that the installation has no config topic.',
       unit: 's',
       as: 'lines',
       width: 8,

@@ -18,7 +18,7 @@ export const operatorApi: Row = {
     {
       title: 'Replays and resends',
       description:
-        'Replays and resends of the operator API: how many wait or run now, and how many failed in each interval or were taken over from a process that recorded no progress. The page "Jobs" of the console shows the progress of each, and why it failed.',
+        'Replays and resends of the operator API: those that wait or run now, and those that failed or were taken over in each interval. A process takes over a job whose process recorded no progress. The page "Jobs" of the console shows details.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -34,7 +34,7 @@ export const operatorApi: Row = {
     {
       title: 'Missing notices and records',
       description:
-        'Notices and records for operators that Hookline did not write. Deliveries are not affected. notices: the receiver of notices misses some. attempts: the console and "hookline tail" do not show some attempts. status: the console may show an old status of a process; the process tries again every 5 s. rejected messages: the topic of rejected messages lacks them. spans: traces lack parts.',
+        'Notices and records for operators that Hookline could not write. Deliveries are not affected. attempts: records for the console and "hookline tail". status: records for the console, which may show an old status. rejected messages: copies for the topic of rejected messages. spans: parts of traces.',
       unit: 'cps',
       as: 'lines',
       width: 8,

@@ -11,7 +11,7 @@ export const rateText = (rate: number): string => (rate < 100 ? short : whole).f
  * For example `100 of 5,000`. `undefined` if the list has all entries, or if the operator service
  * is too old to send `total`.
  */
-export const shareText = (list: readonly unknown[] = [], total = 0): string | undefined =>
+export const partOfTotalText = (list: readonly unknown[] = [], total = 0): string | undefined =>
   total > list.length ? `${countText(list.length)} of ${countText(total)}` : undefined
 
 /** For example `1 record` or `3 records`. */

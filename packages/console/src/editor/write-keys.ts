@@ -2,7 +2,7 @@ import { randomText } from '../api/random-text.ts'
 import type { JsonDocument } from '../api/response-types.ts'
 import { withValueAt } from './document-text.ts'
 
-/** A write key that is not text becomes an empty key. */
+/** Returns the write keys as a list. A key that is not text becomes an empty key. */
 export function writeKeysOf({ writeKey }: JsonDocument): readonly string[] {
   if (writeKey === undefined || writeKey === null) return []
   return [writeKey].flat().map(key => (typeof key === 'string' ? key : ''))

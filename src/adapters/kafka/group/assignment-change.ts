@@ -36,8 +36,8 @@ export interface AssignmentChange {
 }
 
 /**
- * Compares the owned partitions with the assignment, and fetches the committed offsets of gained
- * ones.
+ * Compares the owned partitions with the assignment, and fetches the committed offsets of the
+ * gained partitions.
  * @throws an error of the coordinator or the metadata
  */
 export async function assignmentChange(
@@ -115,8 +115,8 @@ async function withPosition(
   { topic, partition, ...fetched }: FetchedOffset,
 ): Promise<OwnedPartition> {
   const offset = Number(fetched.offset)
-  // -1 means that no offset is committed. -2 means the beginning of the log: kafkajs commits it
-  // without Hookline's patches.
+  // -1 means that no offset is committed. -2 means the beginning of the log. Only kafkajs without
+  // Hookline's patches commits -2.
   if (offset >= 0) {
     const committed = { offset, metadata: fetched.metadata ?? '' }
     return { topic, partition, next: offset, paused: false, isRevoking: false, committed }

@@ -22,7 +22,7 @@ interface FailoverDeps {
 /**
  * Keeps the group membership during a broker failover, in which kafkajs would rejoin as a new
  * member. This is safe: the new coordinator restarts the session timeouts of the members.
- * While the group has no coordinator, the session lease stops new work.
+ * If the group has no coordinator for 5 s, the session lease ends, and the services start no work.
  */
 export class BrokerFailover {
   readonly #deps: FailoverDeps
@@ -35,8 +35,8 @@ export class BrokerFailover {
 
   /**
    * Sends a heartbeat when one is due. If the coordinator is unavailable, looks up the new one.
-   * @throws an error response. The unavailability of the coordinator is thrown only when no
-   * heartbeat was confirmed for `failoverLimitMs`.
+   * @throws an error response; also the error of an unavailable coordinator, if no heartbeat was
+   * confirmed for `failoverLimitMs`
    */
   async heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#searching === group && this.#deps.lease.ageMs < failoverLimitMs) return

@@ -19,7 +19,7 @@ export type CommitResult = 'accepted' | 'refused'
 
 const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refused an offset commit, because the metadata of the commit is too long: set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process; until the restart, this process commits offsets without their metadata if the metadata is longer than "bytes" bytes; without the metadata, the next owner of a partition may repeat finished deliveries, and count the deliveries of the partition in the ledger from 0 again'
+  'the broker refused an offset commit, because the metadata of the commit is too long; this process now omits metadata longer than "bytes", so hookline may repeat finished deliveries after a rebalance or a stop; set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process (see the runbook HooklineCommitsRefused)'
 
 interface Deps {
   readonly owned: OwnedPartitions
@@ -127,7 +127,7 @@ type DueCommit = Position & { readonly of: OwnedPartition }
 
 /**
  * Selects the owned partitions whose position or metadata has changed since the last commit.
- * @throws RangeError for an invalid offset. Kafka would accept a negative one
+ * @throws RangeError for an invalid offset, because Kafka would accept a negative offset
  */
 export function dueCommits(positions: readonly Position[], owned: Pick<OwnedPartitions, 'get'>): readonly DueCommit[] {
   return positions.flatMap(position => {

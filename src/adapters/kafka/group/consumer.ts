@@ -38,13 +38,13 @@ export interface ConsumerDeps {
   readonly metadataMaxAgeMs?: number
   /**
    * Kafka's `fetch.max.wait.ms`. A shorter time costs more CPU. With a longer time, the consumer
-   * notices a rebalance later: heartbeats wait for fetches.
+   * notices a rebalance later, because heartbeats wait for fetches.
    */
   readonly maxWait: DurationMs
   /**
    * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. It
-   * should be shorter, because a partition that resumes during a fetch waits until the fetch ends.
-   * Defaults to `maxWait`.
+   * should be shorter than `maxWait`, because a partition that resumes during a fetch waits until
+   * the fetch ends. Defaults to `maxWait`.
    */
   readonly maxWaitWhilePaused?: DurationMs
   /** Defaults to `defaultFetchSize`. */

@@ -115,7 +115,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   constructor(deps: GroupMembershipDeps) {
     const { clock, logger, owned, handlers, flush, deliver } = deps
     this.#deps = deps
-    this.#lease = new SessionLease(clock, () => handlers.onLeaseRegained())
+    this.#lease = new SessionLease(clock, () => handlers.onLeaseAcquired())
     this.#failover = new BrokerFailover({ clock, logger, lease: this.#lease })
     this.#revocation = new IncrementalRevocation({ owned, handlers, flush, clock })
     const groupIfOwning = (): ConsumerGroup | undefined => (owned.all().length > 0 ? this.#group : undefined)
@@ -247,7 +247,7 @@ export class GroupMembership implements GroupHooks, MemberState {
 
   /**
    * Moves the position of a partition after OFFSET_OUT_OF_RANGE. Does nothing while the partition
-   * is being revoked, because `#reassign` would let the service start new work.
+   * is being revoked, because a reassignment (`#reassign`) would let the service start new work.
    */
   async outOfRange(group: ConsumerGroup, { topic, partition }: TopicPartition): Promise<void> {
     const { owned, handlers, onPositionLost } = this.#deps

@@ -17,15 +17,15 @@ const leaseMs = 5_000
  */
 export class SessionLease {
   readonly #clock: Clock
-  readonly #onLeaseRegained: () => void
+  readonly #onLeaseAcquired: () => void
   #confirmedAt = Number.NEGATIVE_INFINITY
   #sentAt = Number.NEGATIVE_INFINITY
   #heartbeat: Promise<void> | undefined
 
-  /** @param onLeaseRegained called when the member gets the lease, also for the first time */
-  constructor(clock: Clock, onLeaseRegained: () => void) {
+  /** @param onLeaseAcquired called when the member gets the lease, also for the first time */
+  constructor(clock: Clock, onLeaseAcquired: () => void) {
     this.#clock = clock
-    this.#onLeaseRegained = onLeaseRegained
+    this.#onLeaseAcquired = onLeaseAcquired
   }
 
   get isHeld(): boolean {
@@ -82,6 +82,6 @@ export class SessionLease {
   #confirm(sentAt: number): void {
     const wasHeld = this.isHeld
     this.#confirmedAt = sentAt
-    if (!wasHeld && this.isHeld) this.#onLeaseRegained()
+    if (!wasHeld && this.isHeld) this.#onLeaseAcquired()
   }
 }

@@ -77,8 +77,8 @@ export function createKafka(
   }
   return {
     consumer: (consumerConfig, onDial) => {
-      // `readHeadersAsText` changes kafkajs for the whole process. The client library, which runs
-      // in programs of users, never calls it, because it creates no consumers.
+      // `readHeadersAsText` changes kafkajs for the whole process. This does not affect programs of
+      // users, because the client library in these programs creates no consumers.
       readHeadersAsText()
       return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },

@@ -5,7 +5,7 @@ export class KafkaError extends Error {
    * Hookline (`TOPIC_MISSING`, `CLOSED`, …).
    */
   readonly code: string
-  /** Whether the same request may succeed later without an operator. */
+  /** Whether the same request may succeed later without any action of an operator. */
   readonly retriable: boolean
 
   constructor(message: string, options: { code: string; retriable: boolean; cause?: unknown }) {

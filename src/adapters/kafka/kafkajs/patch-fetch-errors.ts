@@ -35,8 +35,8 @@ export const unreadablePartitionsIn = (error: unknown): readonly UnreadableParti
   partitionsOf.get(error as Error) ?? []
 
 /**
- * Defect: kafkajs throws the error of one partition for the whole fetch response, without the
- * partition (protocol/requests/fetch/v0/response.js:46).
+ * Defect: kafkajs throws the error of one partition for the whole fetch response, without naming
+ * the partition (protocol/requests/fetch/v0/response.js:46).
  * Patch: notes for each error which partitions cannot be read.
  * Remove when: kafkajs reports the errors of a fetch by partition.
  */

@@ -131,8 +131,7 @@ function recordsIn(bytes: Buffer, count: number, context: Context): DecodedRecor
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
   // If the lengths differ, the decompression was wrong, because the broker has verified the batch.
-  if (reader.offset !== bytes.length)
-    throw new Error(`its records end at byte ${reader.offset}, but it has ${bytes.length} bytes`)
+  if (reader.offset !== bytes.length) throw new Error(`its records end at byte ${reader.offset} of ${bytes.length}`)
   return records
 }
 
@@ -200,8 +199,8 @@ const batchOverhead = 49
  * Defects (protocol/requests/fetch/v4/decodeMessages.js:28):
  * - The records of a batch are arguments of one `push`, which throws above about 125,000.
  * - kafkajs decodes all batches of a response, which could fill the memory.
- * Patch: adds records one by one. Leaves batches above `maxDecompressedBytes` or `maxRecords` to
- * the next fetch.
+ * Patch: adds records one by one. When the decoded batches reach `maxDecompressedBytes` or
+ * `maxRecords` in total, leaves the other batches of the response to the next fetch.
  * Remove when: kafkajs adds records one by one, and limits the decompressed size of a response.
  */
 function patchHugeBatch(): void {

@@ -1,7 +1,7 @@
 import { brokerError, leaderNotAvailable } from './patch-metadata.ts'
 import { type Cluster, type ConsumerGroup, internal } from './private-api.ts'
 
-/** The leader's node id in the metadata of a partition without a leader. */
+/** The value of `leader` in the metadata of a partition without a leader. */
 const noLeader = '-1'
 
 /**

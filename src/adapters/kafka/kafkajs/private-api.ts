@@ -182,8 +182,8 @@ const folder = `${dirname(require.resolve('kafkajs/package.json'))}${sep}`
 const privateModules = new Map<string, NodeModule>()
 
 /**
- * Loads a module of the private instance. Not for kafkajs's main file: the hook of a tracing agent
- * on the main file can return an unpatched instance.
+ * Loads a module of the private instance. Do not load kafkajs's main file: the hook of a tracing
+ * agent on this file can return an unpatched instance.
  */
 export function privateModule(id: string): NodeModule {
   const file = require.resolve(id)
@@ -230,8 +230,8 @@ function removeFromCache(): readonly (readonly [string, NodeModule])[] {
 }
 
 /**
- * Makes a private module load other kafkajs modules as private ones, even after its own load:
- * kafkajs loads the code of a request each time it sends the request.
+ * Makes a private module load other kafkajs modules as private ones, also after its own load. This
+ * is necessary because kafkajs loads the code of a request each time it sends the request.
  */
 function keepPrivate(module: NodeModule): void {
   const local = createRequire(module.filename)

@@ -25,8 +25,8 @@ export interface ClusterProbe {
   /** Returns the advertised listeners of all brokers. */
   advertisedListeners(address: string): Promise<readonly string[]>
   /**
-   * Returns the `needed` operations for which the client lacks permission. The check reads and
-   * writes no record, and joins no group.
+   * Returns the `needed` operations for which the client lacks permission. The check neither reads
+   * nor writes records, and joins no group.
    */
   deniedAccess(address: string, needed: readonly Access[]): Promise<ReadonlySet<Access>>
   /**

@@ -133,7 +133,7 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
       if (empty > maxEmptyFetches)
         throw toKafkaError(
           `cannot read ${topic}/${partition}`,
-          new Error(`the last fetches returned no records at offset ${position}, although the partition has more`),
+          new Error(`fetches returned no records at offset ${position}, although the partition has more records`),
         )
       if (empty > 0) await refreshMetadataAfter(clock, cluster, retryDelay)
       position = next

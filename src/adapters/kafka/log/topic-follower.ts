@@ -39,7 +39,7 @@ const behindMs = 2 * maxWaitMs
  */
 const logErrorAfterMs = 5_000
 const unreadable =
-  'hookline cannot read this topic, or some of its partitions (see "topic" and "code"); it retries, and gets no new records from them until a read succeeds; if this takes minutes, check Kafka with: hookline doctor'
+  'hookline cannot read this topic, or some of its partitions (see "topic" and "code"), so new records there wait; hookline retries; if this takes minutes, check Kafka with: hookline doctor'
 /** How long `stop` waits for the fetch in progress. */
 const stopLimit = durationMs(2_000)
 
@@ -89,7 +89,10 @@ class Follower implements TopicFollower {
     try {
       await connectAndListPartitions(this.#cluster, this.#deps.topic)
       await this.#follow(handlers, current.resolve)
-      throw new KafkaError(`the follower of ${this.#deps.topic} is stopped`, { code: 'CLOSED', retriable: false })
+      throw new KafkaError(`hookline stopped reading ${this.#deps.topic} before it had read all records`, {
+        code: 'CLOSED',
+        retriable: false,
+      })
     } catch (error) {
       current.reject(error)
     } finally {
@@ -99,8 +102,8 @@ class Follower implements TopicFollower {
 
   /**
    * Fetches until `stop` is called.
-   * @throws the error of the last retry, if the follower has never reached the end of the topic;
-   *   once it has, it retries forever
+   * @throws the error of the last retry. After the follower has first reached the end of the topic,
+   *   it retries forever instead
    */
   async #follow(handlers: TopicFollowerHandlers, onFirst: () => void): Promise<void> {
     let attempt = 0
@@ -112,7 +115,7 @@ class Follower implements TopicFollower {
       attempt = isFurther ? 0 : attempt + 1
       if (this.#asOf > Number.NEGATIVE_INFINITY) onFirst()
       else if (attempt > maxRetries)
-        throw failure?.error ?? new Error('the fetches returned no further records, although the partition has more')
+        throw failure?.error ?? new Error('fetches returned no records, although a partition has more records')
       this.#logOutage(failure)
       if (failure !== undefined || attempt > 0) await this.#recover(handlers, failure?.error, attempt)
     }
@@ -231,7 +234,7 @@ class Follower implements TopicFollower {
       const { partition, position } = followed
       logger.warn(
         { topic, partition, position, beginning, end },
-        'Kafka deleted records of this partition or truncated its log, so hookline cannot continue at the offset in "position"; it reads the partition from the first existing record (see "beginning"), and may have missed deleted records; check the settings of the topic with: hookline topics check',
+        'Kafka deleted records of this partition or truncated its log, so hookline may have missed records; hookline continues at the first existing record (see "beginning") instead of the offset in "position"; check the settings of the topic with: hookline topics check',
       )
       followed.moveTo(beginning)
       if (position > end) handlers.onTruncated?.(partition)

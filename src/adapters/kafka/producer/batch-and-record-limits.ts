@@ -7,15 +7,19 @@ import type { OutgoingRecord } from '../../../core/ports.ts'
 export const batchLimits = { records: 1_000, bytes: 900 * 1024 }
 
 /**
- * Maximum bytes of a record. Few topics accept larger records. Above `socket.request.max.bytes`,
- * the broker would close the connection, and all requests on the connection would fail.
+ * Maximum bytes of a record. Few topics accept larger records. If a request exceeded
+ * `socket.request.max.bytes`, the broker would close the connection, and all its requests would
+ * fail.
  */
 export const maxRecordBytes = 8 * 1024 * 1024
 
-/** The maximum overhead of a record in a batch, besides its key, value and headers. */
+/** Maximum bytes that a record in a batch needs in addition to its key, value and headers. */
 const recordOverheadBytes = 32
 const headerOverheadBytes = 10
-/** Maximum UTF-8 bytes of one UTF-16 code unit. An exact count takes as long as encoding. */
+/**
+ * Maximum UTF-8 bytes of one UTF-16 code unit. To count the exact bytes of a text would take as
+ * long as to encode it.
+ */
 const characterBytes = 3
 
 /** An upper bound for the bytes of a record in a batch. */
@@ -36,7 +40,7 @@ export function nextBatchLength(queue: readonly { readonly bytes: number }[]): n
   return queue.length
 }
 
-/** The error codes that one invalid record causes for its whole batch. */
+/** Error codes with which a broker rejects a whole batch because of one invalid record. */
 const recordErrors: ReadonlySet<string> = new Set([
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',

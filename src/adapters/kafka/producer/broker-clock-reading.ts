@@ -11,7 +11,7 @@ export interface BrokerClockReading {
   /** Monotonic milliseconds when the response was received. */
   readonly answeredAt: number
   /** The broker's append time. */
-  readonly appended: EpochMs
+  readonly appendedAt: EpochMs
 }
 
 /**
@@ -23,6 +23,6 @@ export function brokerClockReading(
   sentAt: number,
   answeredAt: number,
 ): BrokerClockReading | undefined {
-  const appended = Number(answer[0]?.logAppendTime ?? -1)
-  return appended < 0 ? undefined : { sentAt, answeredAt, appended: epochMs(appended) }
+  const appendedAt = Number(answer[0]?.logAppendTime ?? -1)
+  return appendedAt < 0 ? undefined : { sentAt, answeredAt, appendedAt: epochMs(appendedAt) }
 }

@@ -4,17 +4,17 @@
  */
 export class FlushBarrier {
   #epoch = 0
-  /** The number of unacknowledged records of each epoch that has some. */
+  /** The number of unacknowledged records by epoch. Each number is at least 1. */
   readonly #inProgress = new Map<number, number>()
   #waiting: { readonly epoch: number; readonly resolve: () => void }[] = []
 
-  /** Adds a record. Returns the current epoch, for `done`. */
+  /** Adds a record. Returns the epoch that must be passed to `done`. */
   add(): number {
     this.#inProgress.set(this.#epoch, (this.#inProgress.get(this.#epoch) ?? 0) + 1)
     return this.#epoch
   }
 
-  /** Call it when a record is acknowledged or has failed, with the result of its `add`. */
+  /** Call it when a record is acknowledged or has failed. `epoch` is the result of `add`. */
   done(epoch: number): void {
     const remaining = (this.#inProgress.get(epoch) ?? 0) - 1
     if (remaining > 0) this.#inProgress.set(epoch, remaining)

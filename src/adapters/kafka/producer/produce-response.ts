@@ -6,7 +6,7 @@ export interface StoredBatch {
   /** Offset of the first record. */
   readonly offset: number
   /** The broker's append time; `undefined` when the topic keeps the producer's timestamps. */
-  readonly appended?: EpochMs | undefined
+  readonly appendedAt?: EpochMs | undefined
 }
 
 /**
@@ -17,10 +17,10 @@ export function storedBatchOf(
   answer: readonly RecordMetadata[],
   topic: string,
   partition: number,
-  appended: EpochMs | undefined,
+  appendedAt: EpochMs | undefined,
 ): StoredBatch | KafkaError {
   const stored = answer.find(it => it.topicName === topic && it.partition === partition && it.errorCode === 0)
-  if (stored !== undefined) return { offset: Number(stored.baseOffset), appended }
+  if (stored !== undefined) return { offset: Number(stored.baseOffset), appendedAt }
   const line = `no broker acknowledged the records for ${topic}/${partition}`
   return new KafkaError(line, { code: 'UNANSWERED', retriable: true })
 }

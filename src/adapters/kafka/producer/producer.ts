@@ -50,7 +50,7 @@ interface Queued {
   readonly onAck: OnAck
 }
 
-/** The queued records of one partition. One request at a time keeps the records in order. */
+/** The queued records of one partition, sent with one request at a time to keep their order. */
 interface PartitionQueue {
   waiting: Queued[]
   bytes: number
@@ -90,7 +90,7 @@ interface PartitionedMessage extends Message {
 
 /** The error of a record whose `maySend` returned false. */
 const recordWithdrawnError = (retriable: boolean): KafkaError =>
-  new KafkaError('the record was withdrawn before it was sent', { code: 'HELD_BACK', retriable })
+  new KafkaError('the record was not sent: this process may no longer write it', { code: 'HELD_BACK', retriable })
 
 class BatchingProducer implements LogProducer {
   readonly #deps: ProducerDeps
@@ -258,7 +258,7 @@ class BatchingProducer implements LogProducer {
       })
       const reading = brokerClockReading(answer, sentAt, this.#deps.clock.monotonic())
       if (reading !== undefined) this.#deps.onAppended?.(reading)
-      return storedBatchOf(answer, topic, partition, reading?.appended)
+      return storedBatchOf(answer, topic, partition, reading?.appendedAt)
     } catch (thrown) {
       // For any topic without metadata, patched kafkajs throws METADATA_NOT_LOADED without the
       // cause (`patch-metadata.ts`), so the cause is looked up.
@@ -293,11 +293,11 @@ class BatchingProducer implements LogProducer {
   #acknowledge(
     batch: readonly Queued[],
     error: KafkaError | undefined,
-    { offset, appended }: StoredBatch = { offset: 0 },
+    { offset, appendedAt }: StoredBatch = { offset: 0 },
   ): void {
     if (error !== undefined) this.#deps.logger.debug({ code: error.code, records: batch.length }, error.message)
     for (const [index, { epoch, onAck }] of batch.entries()) {
-      if (error === undefined) onAck(undefined, offset + index, appended)
+      if (error === undefined) onAck(undefined, offset + index, appendedAt)
       else onAck(error)
       this.#barrier.done(epoch)
     }

@@ -12,19 +12,39 @@ const nameOption = [
   'name of the audience or computed trait, as in audiences.list of the configuration',
 ] as const
 
+const userOption = [
+  '--user <id>',
+  'show which value each destination has for this user: the membership or the trait value (default: the number of users in each sync status)',
+] as const
+
 const syncDescription = [
-  'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, the sync is a full sync: Hookline also removes users from the audience or trait if they are not in the list. With --partial, Hookline changes only the users in the list. Hookline then sends to each destination only the memberships or trait values that the destination has not acknowledged yet.',
-  'Each line of the list is a user id as plain text, a user id as a JSON string or number, or a JSON object with "userId" and "value". If the first line that is not blank has a column "userId", the list is CSV; the values are then in a column "value". The list may be compressed with gzip. Memory use does not depend on the length of the list.',
-  'In the list of an audience, the value false removes the user; a line without a value adds the user. In the list of a computed trait, each line needs a value, and a CSV list needs the column "value"; the value null (in CSV: an empty field) removes the user.',
-  'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point. It does not remove the users who are not in these lines. Sync the whole list again.\n\nIf a program pipes the list to stdin and fails before the end, Hookline cannot detect that the list is incomplete. A full sync then removes the users whom the program did not write. To avoid this, write the list to a file first.',
-  'With --wait the command waits until each change is delivered or has failed. Because of retries, the wait may last several hours. The exit code is 1 if a change was not delivered, or if a full sync was not applied completely.',
-  'With --json, the field "seconds" is the duration of the upload. With --wait, the field "waitSeconds" is the duration of the wait.',
+  'Uploads a list: the members of an audience, or the users of a computed trait with their values. Hookline then sends to each destination only the memberships or values that this destination has not acknowledged yet.',
+  'Without --partial, the sync is a full sync: Hookline also removes the users who are not in the list. With --partial, Hookline changes only the users in the list.',
+  'Each line of the list is a user id (plain text, or a JSON string or number), or a JSON object with "userId" and "value". The list is CSV if its first line has a column "userId"; the column "value" then has the values. The list may be compressed with gzip.',
+  'In the list of an audience, the value false removes the user, and a line without a value adds the user. In the list of a computed trait, each line needs a value; null (in CSV: an empty field) removes the user.',
+  'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point, and removes no users who are missing from the list. Sync the whole list again.',
+  'If a program writes the list to stdin and fails before the end, a full sync removes the users whom the program did not write. To avoid this, write the list to a file first.',
+  'With --wait, the command waits until each change is delivered or has failed. Because of retries, this may take several hours. The exit code is 1 if a change was not delivered, or if a full sync was not applied completely.',
+  'With --json, the field "seconds" has the duration of the upload and, with --wait, the field "waitSeconds" has the duration of the wait.',
+].join('\n\n')
+
+const listDescription = [
+  'Lists the audiences and computed traits, and counts the users of each destination by sync status.',
+  'With the status "acknowledged", the destination has accepted the current membership or trait value of the user. The text of `hookline audience drift --help` explains "in flight", "unknown" and "different".',
+].join('\n\n')
+
+const resetDescription = [
+  'Makes Hookline forget which memberships or trait values the destinations of this audience or computed trait have. Use the command, for example, when a destination has lost its data.',
+  'The command itself sends nothing to the destinations. The next sync sends the value of every user in its list, even if the value has not changed. A full sync also sends a message for each user whom it removes.',
 ].join('\n\n')
 
 const driftDescription = [
   'Finds the users for whom a destination has not acknowledged the current membership or trait value, and counts them by destination and sync status. A destination acknowledges a value when it accepts the message with this value.',
-  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know which value the destination has, because a delivery failed or had no result, or the audience was reset. The next full sync (`hookline audience sync` without --partial) sends the value again. With "different", the destination has an older value, for example because the destination was disabled when the value changed. Enable the destination, and run a full sync. The command does not find the changes that a destination missed while it was not in audiences.list for this audience; after you add the destination, the next full sync sends them.',
-  'With --json the command prints one JSON line for each pair of a user and a destination that it finds. The field "standing" has the sync status, with the meaning above: "in_flight", "unknown" or "different".',
+  'The status "in flight" is normal: Hookline is delivering a change.',
+  'With the status "unknown", Hookline does not know which value the destination has, for example after a failed delivery or a reset. The next full sync (`hookline audience sync` without --partial) sends the value again.',
+  'With the status "different", the destination still has a previous value, for example because the destination was disabled when the value changed. Enable the destination, then run a full sync.',
+  'The command does not find changes that happened while audiences.list did not connect the destination to this audience. The next full sync sends these changes.',
+  'With --json, the command prints one JSON line for each user and destination that it finds. The field "standing" has the sync status: "in_flight", "unknown" or "different".',
   'The exit code is 1 if a user has the status "unknown" or "different".',
 ].join('\n\n')
 
@@ -52,14 +72,16 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .action(doing(syncAudience))
   const list = subcommand(
     'list',
-    'list the audiences and computed traits, and count the users of each destination by sync status (acknowledged, in flight, unknown or different; see `hookline audience drift`)',
-  ).action(doing(listAudiences))
+    'list the audiences and computed traits, and count the users of each destination by sync status',
+  )
+    .description(listDescription)
+    .action(doing(listAudiences))
   const show = subcommand(
     'show',
     'count the users of an audience or computed trait by destination and sync status, or show the value of one user at each destination',
   )
     .requiredOption(...nameOption)
-    .option('--user <id>', 'show the value of this user at each destination (default: count the users by sync status)')
+    .option(...userOption)
     .action(doing(showAudience))
   const drift = subcommand('drift', 'find users whose membership or trait value may be outdated at a destination')
     .description(driftDescription)
@@ -69,9 +91,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     'reset',
     'make the next sync send the membership or trait value of every user in its list, even if the value has not changed',
   )
-    .description(
-      'Makes Hookline forget which memberships or trait values the destinations of this audience or computed trait have. Use the command, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends the membership or trait value of every user in the list of this sync, even if the value has not changed. A full sync also removes the users who are not in the list, and sends a message for each of them.',
-    )
+    .description(resetDescription)
     .requiredOption(...nameOption)
     .option(
       '--destination <id>',

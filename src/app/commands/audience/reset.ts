@@ -13,7 +13,7 @@ export async function resetAudience(task: AudienceTask, options: Options): Promi
   const { io } = task
   const audience = audienceNamed(task, options.name)
   const { destination: typed } = options
-  // An unset shell variable gives an empty text, which `choice` rejects.
+  // Pass an empty text, for example from an unset shell variable, to `choice`, which rejects it.
   const destination = typed === undefined ? undefined : choice('--destination', typed, [...audience.destinations])
   await toEveryPartition(await inputsOf(task), { kind: 'reset', audience: audience.name, destination })
   const reset = destination === undefined ? [...audience.destinations] : [destination]

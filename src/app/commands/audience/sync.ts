@@ -36,7 +36,7 @@ interface Run {
   readonly signal: AbortSignal
 }
 
-/** The result of `--wait`, and its duration. */
+/** The result of `--wait`, and the duration of the wait. */
 interface TimedWait extends WaitReport {
   readonly waitSeconds: number
 }
@@ -178,7 +178,7 @@ function printResult(
         )
       if (delivery?.unapplied !== undefined)
         throw new CommandFailed(
-          `the sync is incomplete: in ${countWithNoun(delivery.unapplied, 'partition')} of the audience-input topic, Hookline did not remove the users who are missing from the list; if a newer full sync has the correct list, do nothing; otherwise wait two minutes, and sync the whole list again; the log of the service audiences has the reason: a newer full sync has begun, a record of this sync was lost or could not be decoded, or not all processes knew the audience`,
+          `the sync is incomplete: in ${countWithNoun(delivery.unapplied, 'partition')} of the audience-input topic, Hookline did not remove the users who are missing from the list; the log of the service audiences has the reason; wait two minutes, then sync the whole list again, unless a newer full sync has begun`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(

@@ -166,8 +166,8 @@ function send(client: ObjectClient, kind: ObjectKind, step: ChangeStep, dryRun: 
     case 'create':
       return client.replace(kind, step.id, step.document, { expected: 'absent', dryRun })
     case 'replace':
-      return client.replace(kind, step.id, step.document, { expected: step.version, dryRun })
+      return client.replace(kind, step.id, step.document, { expected: step.expectedVersion, dryRun })
     case 'delete':
-      return client.delete(kind, step.id, { expected: step.version, dryRun })
+      return client.delete(kind, step.id, { expected: step.expectedVersion, dryRun })
   }
 }

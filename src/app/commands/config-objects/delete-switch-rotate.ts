@@ -57,7 +57,7 @@ export async function rotateSecret(
   const remedy =
     rotatesAt === undefined
       ? 'rotate the secret again with --overlap 0s'
-      : `before ${rotatesAt}, set the old secret again (see "Rotations" in docs/reference/operator-api.md), then rotate the secret again`
+      : `the new secret replaces the old one at ${rotatesAt}; before that time, set only the old secret (see "Rotations" in docs/reference/operator-api.md), then rotate the secret again`
   await outputWritten(io, `the new secret of ${kind} ${id} was saved, but was not shown; ${remedy}`)
   const change =
     rotatesAt === undefined
@@ -81,7 +81,7 @@ export async function rotateKey(
   const remedy =
     keys < maxWriteKeys
       ? 'rotate the write key again'
-      : 'remove this key from the source (run `hookline sources apply` with a file that has only the earlier keys of the source), then rotate the write key again; do not use --keep instead, because it would keep the key that was not shown'
+      : 'remove this key from the source (run `hookline sources apply` with a file that has only the earlier keys of the source), then rotate the write key again'
   await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but was not shown; ${remedy}`)
   const valid =
     keys === 1

@@ -10,9 +10,12 @@ import { objectAction, objectSubcommand } from './subcommand.ts'
 import { testDestination } from './test-destination.ts'
 
 const applyDescription = [
-  'Creates and changes destinations so that they match the files. A file has one destination, a list of destinations, or several YAML documents separated by "---". Each destination is written as in `destinations` of the configuration file. The command replaces references to environment variables and secret files (`sharedSecretFile`, `file: NAME`) with their values before it sends the destinations to the operator service. Apply only files that you trust: they can name any environment variable, and any file that you can read.',
-  'The command prints what changes, without secrets. A changed secret is shown as its fingerprint, the first 8 hex digits of its SHA-256. If you apply the same files again, nothing changes. If the file does not set `enabled`, `paused` or the shared secret of a destination, this setting keeps its current value. If the file has a mask ("***") in place of a secret, as in the output of `destinations show`, the destination keeps its current secret.',
-  'The operator service checks all changes before it makes the first one. If it refuses a change, the command prints each problem with its place in the file and changes nothing, and its exit code is 2. If another client of the operator API, or Hookline itself, changes one of the destinations while the command runs, the command stops without overwriting that change, and its exit code is 1. Changes that the command has already made are kept: run the command again to make the rest.',
+  'Creates and changes destinations so that they match the files. A file has one destination, a list of destinations, or several YAML documents separated by "---". Each destination is written as in `destinations` of the configuration file.',
+  'The command replaces references to environment variables and secret files (`sharedSecretFile`, `file: NAME`) with their values, then sends the destinations to the operator service. Apply only files that you trust: they can name any environment variable, and any file that you can read.',
+  'The command prints what changes, without secrets. A changed secret is shown as the first 8 hex digits of its SHA-256.',
+  'If the file does not set `enabled`, `paused` or the shared secret of a destination, this setting keeps its current value. If the file has "***" in place of a secret, as in the output of `destinations show`, the destination keeps its current secret.',
+  'The operator service checks all changes before it makes the first one. If it refuses a change, the command prints each problem with its place in the file and changes nothing. The exit code is then 2.',
+  'If another client of the operator API, or Hookline itself, changes one of the destinations while the command runs, the command stops without overwriting that change. The exit code is then 1. Changes already made are kept. To make the other changes, run the command again.',
 ].join('\n\n')
 
 /** `hookline destinations` with its subcommands, from `list` to `test`. */

@@ -56,7 +56,7 @@ function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): vo
     ...problems.map(problemText),
     ...(conflict
       ? [
-          'this object is defined twice: in the configuration file and through the operator API; Hookline uses the definition in the file; to use the definition of the operator API, or to delete it, first remove the object from the file',
+          'is defined in the configuration file and through the operator API, and Hookline uses the definition in the file; to use or delete the other definition, first remove the object from the file',
         ]
       : []),
     ...(disabling === undefined ? [] : [disablingText(id, disabling)]),

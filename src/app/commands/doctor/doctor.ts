@@ -33,8 +33,8 @@ const limit = durationMs(15_000)
 const configTopicLimit = durationMs(5_000)
 
 const description = [
-  'Checks what the services need, from the machine on which the command runs: each Kafka broker at its advertised address, the ACLs of this client, topics, schemas, clocks, and each endpoint of the enabled destinations (DNS name, permitted address, connection, TLS certificate). The endpoints include those of destinations that were created through the operator API. The command does not check the token endpoints of OAuth 2.0.',
-  'Sends no HTTP request to any endpoint. Writes two records to the dead-letter topic, to check that Kafka acknowledges writes and to read the time of the broker. Both records are empty, and Hookline does not treat them as dead letters.',
+  'Checks from this machine what the services need: the Kafka brokers at their advertised addresses, the ACLs of this client, topics, schemas, clocks, and the endpoints of all enabled destinations (DNS name, permitted address, connection, TLS certificate). The command does not check the token endpoints of OAuth 2.0.',
+  'Sends no HTTP request to any endpoint. Writes two empty records to the dead-letter topic, to check writes and the time of the broker. Hookline does not treat these records as dead letters.',
   'Prints one line for each check: "ok", "warn" (works now, but a problem is likely) or "fail", and what to do. Stops after at most 15 seconds. The exit code is 1 if a check fails.',
 ].join('\n\n')
 

@@ -17,7 +17,7 @@ export function createSampleMessages({ seed, types, users }: SampleOptions): () 
   const chance = createChance(seed)
   let made = 0
   return () => {
-    const type = types[made] ?? chance.weighted(types, frequency)
+    const type = types[made] ?? chance.weighted(types, percentByType)
     made += 1
     const user = chance.below(users)
     return {
@@ -31,7 +31,7 @@ export function createSampleMessages({ seed, types, users }: SampleOptions): () 
 }
 
 /** The share of each message type, in percent. */
-const frequency: Record<CallType, number> = { track: 48, page: 28, identify: 12, screen: 8, group: 3, alias: 1 }
+const percentByType: Record<CallType, number> = { track: 48, page: 28, identify: 12, screen: 8, group: 3, alias: 1 }
 
 function identity(type: CallType, user: number, chance: Chance): JsonObject {
   if (type === 'alias') return { userId: `user-${user}`, previousId: `visitor-${user}` }

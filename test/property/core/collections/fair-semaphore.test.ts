@@ -8,22 +8,22 @@ const steps = fc.array(
   fc.oneof(
     fc.record({ acquire: group, cost: fc.integer({ min: 1, max: 9 }) }),
     fc.record({ release: fc.nat() }),
-    fc.record({ leave: fc.nat() }),
+    fc.record({ cancel: fc.nat() }),
   ),
   { maxLength: 200 },
 )
 
 /**
  * Many cheap requests of another group begin while an expensive one waits. Then the expensive one
- * leaves.
+ * is cancelled.
  */
-const leavesAfterCheapOnes = [
+const cancelAfterCheapOnes = [
   ...Array.from({ length: permits }, () => ({ acquire: 'c', cost: 1 })),
   { acquire: 'a', cost: 9 },
   { acquire: 'a', cost: 1 },
   ...Array.from({ length: 8 }, () => ({ acquire: 'b', cost: 1 })),
   ...Array.from({ length: 8 }, () => ({ release: 0 })),
-  { leave: 0 },
+  { cancel: 0 },
   { release: 0 },
 ]
 
@@ -65,19 +65,19 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
           running.splice(running.indexOf(ended), 1)
           semaphore.release()
         } else {
-          const left = pick([...waiting.keys()], step.leave)
-          if (left === undefined) continue
-          waiting.delete(left)
-          semaphore.leave(left)
-          // A request behind `left` may be cheaper and allow fewer requests before it, so the count
-          // starts again.
-          for (const [other, begun] of waiting) if (other.group === left.group) begun.length = 0
+          const cancelled = pick([...waiting.keys()], step.cancel)
+          if (cancelled === undefined) continue
+          waiting.delete(cancelled)
+          semaphore.cancel(cancelled)
+          // A request behind `cancelled` may be cheaper and allow fewer requests before it, so the
+          // count starts again.
+          for (const [other, begun] of waiting) if (other.group === cancelled.group) begun.length = 0
         }
         expect(running.length).toBeLessThanOrEqual(permits)
         if (waiting.size > 0) expect(running.length).toBe(permits)
       }
     }),
-    { examples: [[leavesAfterCheapOnes]] },
+    { examples: [[cancelAfterCheapOnes]] },
   )
 })
 

@@ -72,7 +72,7 @@ function carriedOut(objects: Store, steps: readonly Step[]): Store {
     if (step.kind === 'delete') result.delete(step.id)
     if (step.kind === 'create') result.set(step.id, { origin: 'api', version: 1, document: step.document })
     if (step.kind === 'replace' && stored !== undefined) {
-      expect(step.version).toBe(stored.version)
+      expect(step.expectedVersion).toBe(stored.version)
       const { document, problems } = unmask('destination', step.document, stored.document)
       expect(problems).toEqual([])
       result.set(step.id, { origin: 'api', version: stored.version + 1, document })

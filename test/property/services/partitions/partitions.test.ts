@@ -44,7 +44,10 @@ const command = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('learn' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('recheck limits' as const), prefetchesDeeper: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('recheck limits' as const), usesStalledLimits: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stray' as const), count: fc.nat(10) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('commit' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('revoke' as const) }) },
@@ -79,7 +82,7 @@ class Both {
   /** Processors that wait for a schema, including those of earlier assignments. */
   #waiting: PartitionProcessor[] = []
   #committed = { offset: 0, metadata: '' }
-  #prefetchesDeeper = false
+  #usesStalledLimits = false
 
   constructor({ log, tail, delayMs, others }: Run) {
     let [offset, timestamp] = [-1, Number(this.#clock.now())]
@@ -101,7 +104,7 @@ class Both {
       dueAt,
       admission: {
         ...noAdmission,
-        prefetchesDeeper: () => this.#prefetchesDeeper,
+        usesStalledLimits: () => this.#usesStalledLimits,
         admit: (record, processor) => this.#take(record, processor),
       },
     })
@@ -145,9 +148,9 @@ class Both {
         for (const processor of this.#waiting.splice(0)) processor.resume('schema')
         return oracle.learn()
       case 'recheck limits':
-        this.#prefetchesDeeper = command.prefetchesDeeper
+        this.#usesStalledLimits = command.usesStalledLimits
         for (const processor of this.#partitions.processors()) processor.recheckLimits()
-        return oracle.recheckLimits(command.prefetchesDeeper)
+        return oracle.recheckLimits(command.usesStalledLimits)
       case 'stray':
         return oracle.isNotDue ? consumer.stray(command.count) : undefined
       case 'commit':

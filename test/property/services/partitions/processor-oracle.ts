@@ -38,7 +38,7 @@ export class ProcessorOracle {
   #fetched = 0
   #received = 0
   #isAtLimit = false
-  #prefetchesDeeper = false
+  #usesStalledLimits = false
   #needsSchema = false
   #dueAt: number | undefined
   /** When the first record of this assignment was read, in ms since 1970. */
@@ -100,8 +100,8 @@ export class ProcessorOracle {
    * Applies the normal or the higher prefetch limits. A partition that is now below its limit
    * admits further records.
    */
-  recheckLimits(prefetchesDeeper: boolean): void {
-    this.#prefetchesDeeper = prefetchesDeeper
+  recheckLimits(usesStalledLimits: boolean): void {
+    this.#usesStalledLimits = usesStalledLimits
     if (!this.#isAtLimit || this.#reaches(1)) return
     this.#isAtLimit = false
     this.#proceed()
@@ -134,7 +134,7 @@ export class ProcessorOracle {
 
   get #limits() {
     const { normal, stalled } = prefetchLimits(this.#given.others + 1, this.#given.maxInFlight)
-    return this.#prefetchesDeeper ? stalled : normal
+    return this.#usesStalledLimits ? stalled : normal
   }
 
   get #committable(): number {
@@ -151,9 +151,9 @@ export class ProcessorOracle {
       const dueAt = delayMs === undefined ? this.#now : Math.min(timestamp, this.#knownAt) + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
-        // If the records are due soon, `dueSoon` of them stay in memory. The others are fetched
-        // again.
-        const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoon : 0
+        // If the records are due soon, `dueSoonRecords` of them stay in memory. The others are
+        // fetched again.
+        const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoonRecords : 0
         this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
         return
       }

@@ -135,7 +135,7 @@ describe('the chaos figures of README.md', () => {
   it('shows the losses of all scenarios without `retention`, and the slowest recovery from SIGKILL', () => {
     const rows = [row('killed'), row('killed-50', { recoveryMs: 9_317 }), row('retention', { lost: 271 }), row('soak')]
     expect(readmeText(rows).split('\n')).toEqual([
-      `- **0 of 3,000** acknowledged deliveries lost in 3 scenarios with 6 injected faults, not counting the scenario in which Kafka deletes records before Hookline reads them ${end}`,
+      `- **0 of 3,000** deliveries of acknowledged messages lost in 3 scenarios with 6 injected faults, not counting the scenario in which Kafka deletes records before Hookline reads them ${end}`,
       `- **9.3 s at most** until every affected partition delivers again after processes are killed with SIGKILL under load ${end}`,
     ])
   })

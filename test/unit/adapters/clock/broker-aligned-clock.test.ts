@@ -80,9 +80,9 @@ describe("the brokers' time", () => {
     const writes = (off = 0): void => {
       const sentAt = machine.monotonic
       runs(5)
-      const appended = epochMs(time.broker + off)
+      const appendedAt = epochMs(time.broker + off)
       runs(5)
-      steady.learn({ sentAt, answeredAt: machine.monotonic, appended })
+      steady.learn({ sentAt, answeredAt: machine.monotonic, appendedAt })
     }
     const error = (): number => steady.now() - time.broker
     return { machine, time, steady, runs, writes, error }
@@ -128,9 +128,9 @@ describe("the brokers' time", () => {
   it('ignores an acknowledgement that waited while the process was suspended', () => {
     const { machine, time, steady, runs, error } = started(0)
     const sentAt = machine.monotonic
-    const appended = epochMs(time.broker)
+    const appendedAt = epochMs(time.broker)
     runs(20 * second)
-    steady.learn({ sentAt, answeredAt: machine.monotonic, appended })
+    steady.learn({ sentAt, answeredAt: machine.monotonic, appendedAt })
     expect(error()).toBe(0)
   })
 

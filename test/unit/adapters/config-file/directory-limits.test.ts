@@ -58,7 +58,7 @@ describe('a directory of destinationsFrom', () => {
       expect(countToken()?.message).toMatch(/^has more than 20000 YAML tokens/)
     }
     expect(nextFile()()?.message).toMatch(
-      /^is not read further, because the files of its directory have more than 200000 YAML tokens/,
+      /^cannot be read completely, because the files of its directory have more than 200000 YAML tokens/,
     )
   })
 
@@ -66,7 +66,7 @@ describe('a directory of destinationsFrom', () => {
     const { read, problems } = await listing(2_002)
     expect(read).toHaveLength(2_001)
     expect(problems.map(({ file, message }) => `${file}: ${message}`)).toEqual([
-      '/more/text 2000.yaml: is not read, and the files after it in alphabetical order are not read either: a directory may have at most 2000 files',
+      '/more/text 2000.yaml: is not read, because its directory has more than 2000 files; the files after it in alphabetical order are not read either',
     ])
   })
 

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
 import { watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
-import { showConfiguration } from '../../../../src/app/compose/configuration-and-health-gauges.ts'
+import { setConfigurationMetrics } from '../../../../src/app/compose/configuration-and-health-gauges.ts'
 import { type ServiceName, serviceNames } from '../../../../src/core/settings/service-names.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { warningsOf } from '../../../../src/core/settings/warnings.ts'
@@ -61,7 +61,7 @@ async function load(folders: readonly string[], services: readonly ServiceName[]
 
 const hashOf = (settings: Settings): string => {
   const counts = new Map<string, number>()
-  showConfiguration(countingMetrics(counts), settings, epochMs(0))
+  setConfigurationMetrics(countingMetrics(counts), settings, epochMs(0))
   return [...counts.keys()].filter(key => key.startsWith('config{')).join()
 }
 

@@ -64,7 +64,7 @@ it.each<[string, Record<string, string>, string[]]>([
     [
       'more/a.yaml:1:1: id: is missing (id of the destination in metrics, logs, dead letters and commands)',
       'more/a.yaml:1:1: sources: is missing (ids of the sources whose messages the destination receives)',
-      'more/a.yaml:1:1: webhooks: is missing (one to five webhooks. A delivery succeeds when at least one of them accepts the event)',
+      'more/a.yaml:1:1: webhooks: is missing (one to five webhooks)',
     ],
   ],
   [
@@ -82,10 +82,10 @@ it.each<[string, Record<string, string>, string[]]>([
     },
     [
       'hookline.yaml:4:37: destinations[0].sources[0]: no source has this id (did you mean web?)',
-      'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (URL that begins with http:// or https:// and contains no credentials. Alternatively, set `urlFile`)',
+      'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (URL that begins with http:// or https:// and contains no credentials)',
       `more/a.yaml:4:1: headers: unknown key (possible: ${keys})`,
       'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: names in a file are relative to the directory of that file)',
-      'more/b.json:1:77: webhooks: must have at least one entry (one to five webhooks. A delivery succeeds when at least one of them accepts the event)',
+      'more/b.json:1:77: webhooks: must have at least one entry (one to five webhooks)',
       'more/c.yml:1:6: id: is not valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (start all entries of one mapping or list at the same column, and close each bracket)',
     ],
   ],
@@ -106,7 +106,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an environment variable in it',
     { 'hookline.yaml': main, 'more/a.yaml': `id: a\nsources: [web]\nenabled: \${MISSING}\n${webhooks}` },
     [
-      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value itself, or put a URL or secret into a file of this directory and name that file, for example with "urlFile" in place of "url", or with { file: NAME } in a header; for a literal \${ write $\${)`,
+      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value itself; for a URL or secret, you can instead name a file in the same directory, for example with "urlFile"; for a literal \${ write $\${)`,
     ],
   ],
 ])('%s', async (_, files, refused) => {

@@ -38,7 +38,7 @@ describe('an unconfigured --destination', () => {
     const { code, err } = await run(some, ['--destination', 'gone', '--message-id', 'nobody'])
     expect({ code, err }).toEqual({
       code: 1,
-      err: "hookline: nothing replayed: destination 'gone' is not in the configuration, or Hookline cannot use it; add or correct the destination, then replay its dead letters\n",
+      err: "hookline: nothing replayed: the configuration has no usable destination 'gone'; add the destination or correct its problems, then replay its dead letters\n",
     })
   })
 
@@ -65,7 +65,7 @@ describe('an unconfigured --destination of a job', () => {
     [
       'gone',
       1,
-      "nothing replayed: destination 'gone' is not in the configuration, or Hookline cannot use it; add or correct the destination, then replay its dead letters",
+      "nothing replayed: the configuration has no usable destination 'gone'; add the destination or correct its problems, then replay its dead letters",
     ],
   ])('has the same exit code: %s', async (typed, code, text) => {
     const installation = closing(await objectsCommand({ log }))
@@ -101,7 +101,7 @@ describe('while a replay job runs', () => {
     const { code, out, err, producer } = await run([givenUp(1)], ['--destination', 'crm'], { jobs })
     expect({ code, out, written: producer.written }).toEqual({ code: 1, out: '', written: 0 })
     expect(err).toBe(
-      'hookline: nothing replayed, because the operator service runs or is about to run replay r-1, which may replay the same dead letters; wait until that replay ends, or cancel it with: hookline replay --cancel r-1 --operator-url <url>\n',
+      'hookline: nothing replayed, because the replay job r-1 has not ended, and may replay the same dead letters; wait until the job ends, or cancel it with: hookline replay --cancel r-1 --operator-url <url>\n',
     )
   })
 
@@ -114,7 +114,7 @@ describe('while a replay job runs', () => {
 it('warns about a replay job that waits for an operator service', async () => {
   const given = { jobs: [replayJob('r-2')], jobsAgeMs: 61_000 }
   const { code, err } = await run([givenUp(1)], ['--destination', 'crm'], given)
-  expect([code, err]).toEqual([0, expect.stringContaining('replay r-2 has not ended')])
+  expect([code, err]).toEqual([0, expect.stringContaining('replay job r-2 has not ended')])
 })
 
 describe('an event whose source is no longer connected to its destination', () => {

@@ -157,7 +157,7 @@ describe('an incomplete replay', () => {
     // The records that were in progress at the signal were still written.
     expect(out).toMatch(/\n300 dead letters, 257 selected so far, 256 replayed\n$/)
     expect(err).toBe(
-      'hookline: interrupted: 256 dead letters replayed; run the same command again to replay the rest\n',
+      'hookline: interrupted: 256 dead letters replayed; run the same command again to replay the remaining ones\n',
     )
     expect(harness.standing).toHaveLength(44)
   })
@@ -165,7 +165,9 @@ describe('an incomplete replay', () => {
   it('prints no report after a signal before the count', async () => {
     const { code, out, err } = await run(some, ['--json'], { signal: AbortSignal.abort() })
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toBe('hookline: interrupted: 0 dead letters replayed; run the same command again to replay the rest\n')
+    expect(err).toBe(
+      'hookline: interrupted: 0 dead letters replayed; run the same command again to replay the remaining ones\n',
+    )
   })
 
   it('does not report a replay when a dry run is interrupted', async () => {

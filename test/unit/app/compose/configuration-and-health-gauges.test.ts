@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals'
 import { library } from '../../../../packages/client/src/version.ts'
 import {
   refreshServices,
-  showBuild,
-  showChecks,
-  showConfiguration,
-  showObjects,
+  setBuildMetrics,
+  setCheckMetrics,
+  setConfigurationMetrics,
+  setObjectMetrics,
 } from '../../../../src/app/compose/configuration-and-health-gauges.ts'
 import { mergeObjects } from '../../../../src/core/config-objects/merge-objects.ts'
 import { Secret } from '../../../../src/core/secret.ts'
@@ -31,14 +31,14 @@ function setUp() {
 
 function hashOf(change: Partial<Settings>): string {
   const { counts, metrics } = setUp()
-  showConfiguration(metrics, settings(change), epochMs(0))
+  setConfigurationMetrics(metrics, settings(change), epochMs(0))
   return [...counts.keys()].filter(key => key.startsWith('config{')).join()
 }
 
-describe('showBuild', () => {
+describe('setBuildMetrics', () => {
   it('sets the versions of Hookline and Node, and the retention of the topics', () => {
     const { counts, metrics } = setUp()
-    showBuild(metrics, settings())
+    setBuildMetrics(metrics, settings())
     expect(counts.get(`build{${library.version},${process.versions.node}}`)).toBe(1)
     expect(counts.get('topicRetention{shop.events}')).toBe(7 * 86_400)
     expect(counts.get('topicRetention{shop.retry.10s}')).toBe(3 * 86_400)
@@ -47,7 +47,7 @@ describe('showBuild', () => {
   })
 })
 
-describe('showObjects', () => {
+describe('setObjectMetrics', () => {
   it('counts destinations by state', () => {
     const { counts, metrics } = setUp()
     const destinations = [
@@ -56,7 +56,7 @@ describe('showObjects', () => {
       destination('c', { enabled: false, paused: true }),
       destination('d'),
     ]
-    showObjects(metrics, mergeObjects(settings({ destinations }), []))
+    setObjectMetrics(metrics, mergeObjects(settings({ destinations }), []))
     expect(Object.fromEntries(counts)).toMatchObject({
       'destinations{enabled}': 2,
       'destinations{paused}': 1,
@@ -65,10 +65,10 @@ describe('showObjects', () => {
   })
 })
 
-describe('showConfiguration', () => {
+describe('setConfigurationMetrics', () => {
   it('sets the reload time', () => {
     const { counts, metrics } = setUp()
-    showConfiguration(metrics, settings(), epochMs(5_000))
+    setConfigurationMetrics(metrics, settings(), epochMs(5_000))
     expect(Object.fromEntries(counts)).toMatchObject({ 'configReloadOk{}': 1, 'configReloadTime{}': 5 })
   })
 
@@ -107,14 +107,14 @@ describe('showConfiguration', () => {
     const hash = hashOf({ canary: { destination: 'crm', every } })
     const { counts, metrics } = setUp()
     const reordered = Object.entries(settings({ canary: { every, destination: 'crm' } })).reverse()
-    showConfiguration(metrics, Object.fromEntries(reordered) as unknown as Settings, epochMs(0))
+    setConfigurationMetrics(metrics, Object.fromEntries(reordered) as unknown as Settings, epochMs(0))
     expect(counts.get(hash)).toBe(1)
   })
 
   it('shows only the hash of the last configuration', () => {
     const { counts, metrics } = setUp()
-    showConfiguration(metrics, settings(), epochMs(0))
-    showConfiguration(metrics, settings({ destinations: [] }), epochMs(0))
+    setConfigurationMetrics(metrics, settings(), epochMs(0))
+    setConfigurationMetrics(metrics, settings({ destinations: [] }), epochMs(0))
     expect([...counts.keys()].filter(key => key.startsWith('config{'))).toHaveLength(1)
   })
 })
@@ -150,12 +150,12 @@ describe('refreshServices', () => {
   })
 })
 
-describe('showChecks', () => {
+describe('setCheckMetrics', () => {
   it('sets 1 or 0 for each check and removes checks that no longer exist', () => {
     const { counts, metrics } = setUp()
-    showChecks(metrics, { live: [], ready: [{ name: 'starting', ok: false, detail: '' }] })
+    setCheckMetrics(metrics, { live: [], ready: [{ name: 'starting', ok: false, detail: '' }] })
     expect(counts.get('checks{ready,starting}')).toBe(0)
-    showChecks(metrics, { live: [{ name: 'progress', ok: true, detail: '' }], ready: [] })
+    setCheckMetrics(metrics, { live: [{ name: 'progress', ok: true, detail: '' }], ready: [] })
     expect([...counts]).toEqual([['checks{live,progress}', 1]])
   })
 })

@@ -26,7 +26,7 @@ async function setUp() {
   const applied: Merged[] = []
   const merged = createMergedSettings({ file: fileSettings(), apply: result => void applied.push(result), clock })
   const follower = log.follower(configTopic)
-  const reading = merged.reading()
+  const reading = merged.readingContext()
   const store = createObjectStore({ follower, topic: configTopic, logger: silent, reading, clock })
   await store.start()
   const write = (id: string, given: Partial<ObjectRecord> = {}) => {

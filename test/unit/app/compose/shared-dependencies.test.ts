@@ -50,7 +50,7 @@ describe('a stop of the process before a consumer has joined its group', () => {
       },
       disconnect: async () => void calls.push('disconnect'),
     })
-    const handlers = { onAssigned: nothing, onRecords: nothing, onRevoked: nothing, onLeaseRegained: nothing }
+    const handlers = { onAssigned: nothing, onRecords: nothing, onRevoked: nothing, onLeaseAcquired: nothing }
     const started = consumer.start({ ...handlers, onRevoking: done, positions: () => [] })
     await running.promise
     stop.abort()

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import {
   countText,
   countWithNoun,
+  partOfTotalText,
   rateText,
-  shareText,
 } from '../../../../packages/console/src/components/number-text.ts'
 import { labelOf, toneOf } from '../../../../packages/console/src/components/state-colours-and-labels.ts'
 import {
@@ -48,15 +48,15 @@ describe('a number', () => {
     [rateText(812.4), '812'],
     [countWithNoun(1, 'record'), '1 record'],
     [countWithNoun(2, 'record'), '2 records'],
-    [shareText(['a', 'b'], 5_000), '2 of 5,000'],
+    [partOfTotalText(['a', 'b'], 5_000), '2 of 5,000'],
   ])('%s', (text, expected) => expect(text).toBe(expected))
 })
 
-it.each<[string, Parameters<typeof shareText>]>([
+it.each<[string, Parameters<typeof partOfTotalText>]>([
   ['a whole list', [['a', 'b'], 2]],
   ['a list of an older operator service', [['a', 'b'], undefined]],
   ['an absent list', [undefined, undefined]],
-])('%s has no share', (_, given) => expect(shareText(...given)).toBeUndefined())
+])('%s has no part of a total', (_, given) => expect(partOfTotalText(...given)).toBeUndefined())
 
 describe('a state', () => {
   it.each([

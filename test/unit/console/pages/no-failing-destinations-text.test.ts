@@ -3,9 +3,9 @@ import { noFailingText } from '../../../../packages/console/src/pages/overview/n
 
 const unknown = 'It is unknown whether destinations are failing.'
 const noBreaker = 'No circuit breaker is open.'
-const noLetter = 'No destination has dead letters of the last hour.'
+const noLetter = 'No destination has dead letters from the last hour.'
 const breakersMissing = 'The operator service did not report the state of every circuit breaker.'
-const lettersMissing = 'The operator service did not list every dead letter of the last hour.'
+const lettersMissing = 'The operator service did not list every dead letter from the last hour.'
 
 it.each<[string, Parameters<typeof noFailingText>, string, string]>([
   ['both', [{ openBreakers: [] }, {}], 'No destination is failing.', `${noBreaker} ${noLetter}`],

@@ -61,8 +61,8 @@ describe('the failed attempts of a destination', () => {
     ['are listed', { lastFailures: [{ at: '2026-01-01T00:00:00Z', outcome: 'timeout' }] }, undefined],
     ['are none', { lastFailures: [] }, /^Hookline found no records/],
     ['are none of those that were read', { lastFailures: [], partial: true }, /^Hookline found no records/],
-    ['are not recorded', {}, /^Hookline does not record failed attempts/],
-    ['were not read', { partial: true }, /^The operator service does not report failed attempts/],
+    ['are not recorded', {}, /^The recording of failed attempts is off/],
+    ['were not read', { partial: true }, /^The list of failed attempts is not available/],
   ])('%s', (_name, status, title) => {
     const text = noFailuresText(status)
     if (title === undefined) expect(text).toBeUndefined()
@@ -149,7 +149,7 @@ describe('a job', () => {
       progressOf({ seen: 9, total: 10, replayed: 8, refused: 1 }),
     ],
     [
-      '12 of 12 events read, 8 resent, 3 skipped (for example events for other destinations, of types or users that were not selected, or of deleted users), 1 not resent because it is too large for the retry topic',
+      '12 of 12 events read, 8 resent, 3 skipped (for example events for other destinations, events of other types or users, and events of deleted users), 1 not resent because it is too large for the retry topic',
       { ...resend, progress: { read: 12, total: 10, sent: 8, skipped: 3, tooLarge: 1 } },
     ],
   ] as const)('has the progress %s', (text, job) => expect(progressText(job)).toBe(text))
@@ -174,7 +174,7 @@ describe('a job', () => {
     const job = { ...resend, dryRun: true, progress: { read: 12, total: 12, sent: 8, skipped: 4 } } as const
     expect(titleOf(job)).toBe('Dry run of a resend')
     expect(progressText(job)).toBe(
-      '12 of 12 events read, 8 would be resent, 4 would be skipped (for example events for other destinations, of types or users that were not selected, or of deleted users)',
+      '12 of 12 events read, 8 would be resent, 4 would be skipped (for example events for other destinations, events of other types or users, and events of deleted users)',
     )
   })
 
@@ -192,7 +192,7 @@ describe('a job', () => {
 
   it('says what retention has removed', () => {
     expect(missingText(undefined)).toBe('none')
-    expect(missingText([{ partition: 1, firstOffset: 20 }])).toBe('partition 1: some events before offset 20')
+    expect(missingText([{ partition: 1, firstOffset: 20 }])).toBe('some events of partition 1 before offset 20')
   })
 })
 

@@ -38,5 +38,5 @@ it.each([
 })
 
 it('throws for a name that the configuration rejects', () => {
-  expect(() => directoryOf('!!!')).toThrow('the audience "!!!" has no property')
+  expect(() => directoryOf('!!!')).toThrow('the audience name "!!!" has no letter or digit')
 })

@@ -168,7 +168,7 @@ describe('CSV, when the first line has a field userId', () => {
     'names of columns after another line are refused: %j',
     line => {
       expect(read('audience', ['Shoppers of May', '', line])[2]).toBe(
-        'line 3: the line seems to name the columns of a CSV list, but another line precedes it, so the list is read as one user id per line: remove the lines before the names of the columns',
+        'line 3: the line seems to name the columns of a CSV list, but is not the first line of the list: remove the lines before it',
       )
     },
   )

@@ -30,7 +30,7 @@ describe('a restore ignores a state that is older than one before it in the log'
   it('a stale state after a newer one: the newer one is kept and written again', () => {
     expect([record(state(7)), record(state(3))].map(each => records.restore(each))).toEqual(['taken', 'stale'])
     expect(versionOf()).toBe(7)
-    expect(records.restored()).toEqual([{ key, value: undefined, position: 7 }])
+    expect(records.endRestore()).toEqual([{ key, value: undefined, position: 7 }])
     expect(records.replacementOf(tombstone(7))).toMatchObject({ key: ann, state: { version: 7 }, position: 7 })
   })
 
@@ -38,7 +38,7 @@ describe('a restore ignores a state that is older than one before it in the log'
     const all = [record(state(5)), tombstone(7), record(state(5))]
     expect(all.map(each => records.restore(each))).toEqual(['taken', 'taken', 'stale'])
     expect(versionOf()).toBeUndefined()
-    const [stale] = records.restored()
+    const [stale] = records.endRestore()
     expect(stale && records.replacementOf(stale)).toMatchObject({ state: undefined, position: 7 })
   })
 
@@ -49,7 +49,7 @@ describe('a restore ignores a state that is older than one before it in the log'
 
   it('a record that was written again is not stale', () => {
     for (const position of [7, 3, 7]) records.restore(record(state(position)))
-    expect(records.restored()).toEqual([])
+    expect(records.endRestore()).toEqual([])
   })
 
   it('the last record of one input counts', () => {
@@ -93,7 +93,7 @@ describe('a record that was not acknowledged to the owner', () => {
   const isDone = (position: number) => position < 10
   beforeEach(() => {
     records.restore(record(state(7)))
-    records.restored()
+    records.endRestore()
   })
 
   it.each([

@@ -60,8 +60,8 @@ describe('keeps the state', () => {
 describe('waits with the first failure', () => {
   it.each<[string, SeenFailures, DisableRule, Verdict['kind']]>([
     ['shortly after a success', { ...failed(50), resetAt: secondsAgo(59) }, rule, 'wait'],
-    ['a minute after a success', { ...failed(50), resetAt: secondsAgo(60) }, rule, 'note'],
-    ['after a tenth of disableAfter', { ...failed(50), resetAt: secondsAgo(1) }, tenSeconds, 'note'],
+    ['a minute after a success', { ...failed(50), resetAt: secondsAgo(60) }, rule, 'write'],
+    ['after a tenth of disableAfter', { ...failed(50), resetAt: secondsAgo(1) }, tenSeconds, 'write'],
     ['before a tenth of disableAfter', { ...failed(50), resetAt: secondsAgo(0.9) }, tenSeconds, 'wait'],
     ['one of two webhooks that are gone', { ...gone, gone: ['b'] }, onGone, 'wait'],
     ['all webhooks that are gone', { ...gone, gone: ['a', 'b'] }, onGone, 'disable'],
@@ -70,10 +70,10 @@ describe('waits with the first failure', () => {
   })
 })
 
-describe('notes', () => {
+describe('writes', () => {
   it.each<[string, FailureState | undefined, SeenFailures, DisableRule, Partial<FailureState>]>([
     [
-      'the first failure, with the time of the note',
+      'the first failure, with the time of the write',
       undefined,
       { ...failed(30), firstAt: ago(1), lastAt: ago(1) },
       rule,
@@ -132,7 +132,7 @@ describe('notes', () => {
       { failingSince: now, gone: ['b'] },
     ],
   ])('%s', (_, known, seen, given, expected) => {
-    expect(judgeFailures(known, seen, given, now)).toMatchObject({ kind: 'note', state: expected })
+    expect(judgeFailures(known, seen, given, now)).toMatchObject({ kind: 'write', state: expected })
   })
 })
 
@@ -173,7 +173,7 @@ describe('disables', () => {
 
   it('a destination only after the minimum number of attempts, however long it fails', () => {
     expect(judgeFailures(failing(1_000, 18), failed(1), rule, now)).toMatchObject({
-      kind: 'note',
+      kind: 'write',
       state: { attempts: 19 },
     })
   })

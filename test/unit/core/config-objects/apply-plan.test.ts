@@ -151,7 +151,7 @@ describe('applyPlanOf', () => {
       [{ path: ['later'], before: { a: 1 }, after: undefined }],
     ],
   ])('replaces the object for %s', (_name, before, after, changes) => {
-    expect(step(existing(before), after)).toMatchObject({ kind: 'replace', id: 'crm', version: 3, changes })
+    expect(step(existing(before), after)).toMatchObject({ kind: 'replace', id: 'crm', expectedVersion: 3, changes })
   })
 
   it('keeps a pause and the secrets when it changes another field', () => {
@@ -196,7 +196,7 @@ describe('applyPlanOf', () => {
     const plan = applyPlanOf({ kind: 'destination', wanted: [wanted()], existing: [existing(), ...others], prune })
     expect(plan).toEqual([
       { kind: 'unchanged', id: 'crm' },
-      ...(prune ? [{ kind: 'delete', id: 'old', version: 7 }] : []),
+      ...(prune ? [{ kind: 'delete', id: 'old', expectedVersion: 7 }] : []),
     ])
   })
 

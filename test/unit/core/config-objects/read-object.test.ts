@@ -78,7 +78,7 @@ describe('an object that cannot be used', () => {
       '{"format":2,"document":{}}',
       ': has a value of format 2 in the config topic, but this version of Hookline reads only format 1',
     ],
-    ['no JSON', 'x', ': has a damaged value in the config topic: it is not JSON'],
+    ['no JSON', 'x', ': has a damaged value in the config topic: the value is not JSON'],
   ])('%s', (_, value, problem) => {
     const read = readObject(crm, value, reading)
     expect(problemsOf(read)).toContain(problem)

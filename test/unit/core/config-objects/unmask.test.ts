@@ -75,7 +75,7 @@ describe('unmask', () => {
         message:
           expected === 'refused'
             ? 'is masked (***), but the stored object has no secret in this field'
-            : 'is masked (***), but the URL of this webhook has a new host: Hookline does not use stored secrets of a webhook with a new host',
+            : 'is masked (***), but the URL of this webhook has a new host: Hookline does not use stored secrets with a new host',
         hint: 'write the secret instead of ***',
       },
     ])
@@ -206,7 +206,7 @@ describe('a mask with a fingerprint', () => {
         {
           path: expect.any(Array),
           message: 'is masked (***), but the stored object has no secret with this fingerprint in this field',
-          hint: 'write the secret instead of ***, or correct the fingerprint',
+          hint: 'write the secret instead of ***, or correct the fingerprint after ***',
         },
       ],
     })

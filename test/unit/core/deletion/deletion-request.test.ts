@@ -36,7 +36,7 @@ describe('a deletion request', () => {
   })
 
   const noUsers =
-    "'userIds' must be a list of at least one user id, each a string, or a whole number without a decimal point or exponent."
+    "'userIds' must be a list of at least one user id. A user id is a string, or a whole number without a decimal point or exponent."
   const noSources = "'sources' must be a list of at least one source id; omit 'sources' for all sources."
   it.each<[string, unknown, string, string]>([
     ['a list as the body', ['ann'], 'invalid_body', 'The body must be a JSON object: send { "userIds": […] }.'],

@@ -252,7 +252,7 @@ describe('the config topic', () => {
         kind: 'tombstones',
         severity: 'error',
         detail:
-          'has delete.retention.ms 86400000, but needs at least 315360000000: raise delete.retention.ms; otherwise Kafka may remove the tombstone of a deleted destination or source too early, and some processes would then ignore a new destination or source with the same id',
+          'has delete.retention.ms 86400000, but needs at least 315360000000: raise delete.retention.ms; otherwise some processes may ignore a new destination or source that has the id of a deleted one',
       },
     ])
   })
@@ -265,7 +265,7 @@ describe('compacted topics need a minimum compaction lag', () => {
   ])('reports that %s was created by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
-      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms; otherwise, when a process writes an outdated record late, compaction may keep only this record, and remove the valid record with the same key before Hookline writes it again`,
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms; otherwise, if a process writes an outdated record late, compaction may delete the valid record with the same key`,
     ])
   })
 })

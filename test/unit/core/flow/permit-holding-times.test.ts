@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
-import { type CallTime, CallTimes } from '../../../../src/core/flow/permit-holding-times.ts'
+import { type PermitHoldingTime, PermitHoldingTimes } from '../../../../src/core/flow/permit-holding-times.ts'
 
-describe('CallTimes', () => {
+describe('PermitHoldingTimes', () => {
   /**
    * Runs rounds with one request per destination. Returns whether each destination counts as slow.
    */
   function slowOf(callMs: readonly number[], rounds = 5): readonly boolean[] {
-    const permitTime = new CallTimes()
-    const times = callMs.map((): CallTime => ({ meanMs: undefined, isSlow: false }))
+    const permitTime = new PermitHoldingTimes()
+    const times = callMs.map((): PermitHoldingTime => ({ meanMs: undefined, isSlow: false }))
     for (let round = 0; round < rounds; round++)
       for (const [index, time] of times.entries()) permitTime.ended(time, callMs[index] as number, round)
     return times.map(({ isSlow }) => isSlow)
@@ -28,29 +28,29 @@ describe('CallTimes', () => {
   })
 
   it('one slow request makes a fast destination slow for some requests', () => {
-    const permitTime = new CallTimes()
-    const [slow, quick]: CallTime[] = [
+    const permitTime = new PermitHoldingTimes()
+    const [slow, quick]: PermitHoldingTime[] = [
       { meanMs: undefined, isSlow: false },
       { meanMs: 5, isSlow: false },
     ]
-    permitTime.ended(slow as CallTime, 4_800, 0)
-    permitTime.ended(quick as CallTime, 4_800, 0)
+    permitTime.ended(slow as PermitHoldingTime, 4_800, 0)
+    permitTime.ended(quick as PermitHoldingTime, 4_800, 0)
     const isSlow: (boolean | undefined)[] = [quick?.isSlow]
     for (let call = 0; call < 3; call++) {
-      permitTime.ended(quick as CallTime, 5, 0)
+      permitTime.ended(quick as PermitHoldingTime, 5, 0)
       isSlow.push(quick?.isSlow)
     }
     expect(isSlow).toEqual([true, true, true, false])
   })
 
   it('forgets times older than two minutes', () => {
-    const permitTime = new CallTimes()
-    const time: CallTime = { meanMs: undefined, isSlow: false }
+    const permitTime = new PermitHoldingTimes()
+    const time: PermitHoldingTime = { meanMs: undefined, isSlow: false }
     const typical = [0, 60_000, 120_000, 300_000].map(now => {
       permitTime.ended(time, now === 0 ? 4_000 : 10, now)
       return Math.round(permitTime.durationWeightedMeanMs)
     })
     expect(typical).toEqual([4_000, 3_990, 10, 10])
-    expect(new CallTimes().durationWeightedMeanMs).toBe(0)
+    expect(new PermitHoldingTimes().durationWeightedMeanMs).toBe(0)
   })
 })

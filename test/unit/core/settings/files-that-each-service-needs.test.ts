@@ -3,7 +3,7 @@ import {
   type FileReader,
   isNeeded,
   namedFiles,
-  ownersOf,
+  servicesThatNeed,
 } from '../../../../src/core/settings/named-files-and-content-problems.ts'
 import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
 import { formatPath } from '../../../../src/core/settings/settings-problem.ts'
@@ -61,7 +61,9 @@ const table: readonly [owners: readonly ServiceName[] | undefined, paths: readon
 
 describe('the files that each service needs', () => {
   it.each(table)('%j', (owners, paths) => {
-    const found = everywhere.filter(path => JSON.stringify(ownersOf(path)) === JSON.stringify(owners)).map(formatPath)
+    const found = everywhere
+      .filter(path => JSON.stringify(servicesThatNeed(path)) === JSON.stringify(owners))
+      .map(formatPath)
     expect(found.sort()).toEqual([...paths].sort())
   })
 

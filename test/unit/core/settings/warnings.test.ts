@@ -27,7 +27,7 @@ it.each<[string, object, string[]]>([
     'a write key that not every client can send',
     { sources: [{ id: 'web', writeKey }] },
     [
-      'source web: a write key has a colon, a space at its beginning or end, or a character that HTTP headers cannot contain, so some clients cannot send it; use printable ASCII characters without a colon and without a space at the beginning or end, for example the output of openssl rand -hex 32',
+      'source web: a write key has characters that some clients cannot send; use printable ASCII characters without a colon and without a space at the beginning or end, for example the output of openssl rand -hex 32',
     ],
   ]),
   ...['a-long-operator key', 'a-long-operator\nkey', 'a-long-operator-key-é'].map((key): [string, object, string[]] => [
@@ -57,7 +57,7 @@ it.each<[string, object, string[]]>([
     { destinations: [{ ...crm, enabled: false, paused: true }] },
     [
       'source web: its messages are not delivered, because no enabled destination receives them; add the id of the source to "sources" of a destination',
-      'destination crm: is disabled, so Hookline drops its events; to deliver new events, set "enabled: true" or, if Hookline has disabled the destination, run `hookline destinations enable crm`',
+      'destination crm: is disabled, so Hookline drops its events; to deliver new events, set "enabled: true"; if Hookline itself has disabled the destination, run `hookline destinations enable crm` instead',
     ],
   ],
   [
@@ -71,14 +71,14 @@ it.each<[string, object, string[]]>([
     'paused, and the pause keeps the window',
     { destinations: [{ ...crm, paused: true, lifecycle: { pauseKeepsWindow: true } }] },
     [
-      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (up to 48h of the pause do not count towards this window); set "paused: false" to deliver them',
+      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (the first 48h of the pause do not count towards this window); set "paused: false" to deliver them',
     ],
   ],
   [
     'fewer permits than partitions',
     { destinations: [{ ...crm, policy: { maxConcurrency: 11 } }] },
     [
-      'destination crm: policy.maxConcurrency (11) is less than topics.partitions (12), so a process may get no part of this limit, and its deliveries wait at least 10 s for another process; set policy.maxConcurrency to at least 12, or accept the delay',
+      'destination crm: policy.maxConcurrency (11) is less than topics.partitions (12), so some deliveries may wait at least 10 s longer; set policy.maxConcurrency to at least 12, or accept the delay',
     ],
   ],
   [
@@ -165,7 +165,7 @@ it.each<[string, object, string[]]>([
   [
     'a client certificate that no request uses',
     { destinations: [{ ...crm, webhooks: plain, sharedSecret: 'a-long-shared-secret', tls: { caFile: 'ca.pem' } }] },
-    ['destination crm: "tls" has no effect on http:// (webhook 1, c), which sends no client certificate; use https://'],
+    ['destination crm: "tls" has no effect over http:// (webhook 1, c); use https://'],
   ],
   [
     'an access token and a client secret over http',

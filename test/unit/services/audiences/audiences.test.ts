@@ -30,7 +30,7 @@ describe('syncs', () => {
       {
         level: 'warn',
         fields: { result: 'sync_closed', mode: 'full' },
-        line: expect.stringMatching(/newer full sync/),
+        line: expect.stringMatching(/did not apply this audience sync completely/),
       },
     ])
   })

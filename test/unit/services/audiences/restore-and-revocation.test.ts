@@ -74,7 +74,7 @@ describe('restoring', () => {
     expect(readyChecks(harness)['memberships']).toBe(true)
     expect(harness.lines.filter(({ level }) => level === 'error').map(({ line }) => line)).toEqual([
       expect.stringMatching(/^record of an audience membership cannot be decoded; hookline ignores it, so /),
-      'record of the audience memberships topic is not a membership, so another program wrote it; hookline ignores it: find that program and stop it, because only hookline may write to this topic',
+      'another program wrote a record to the audience memberships topic, and hookline ignores this record: find and stop the program, because only hookline may write to this topic',
     ])
     harness.write(observed('ann', 2), ended(2))
     await harness.advance(1)
@@ -138,7 +138,7 @@ describe('a revoked partition', () => {
     await harness.advance(60_000)
     expect(harness.written).toHaveLength(before)
     harness.consumer.confirmed = true
-    harness.consumer.handlers?.onLeaseRegained()
+    harness.consumer.handlers?.onLeaseAcquired()
     await harness.advance(20_000)
     expect(harness.sent().map(({ userId }) => userId)).toEqual(['ann', 'bob', 'cem', 'dee'])
     expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
@@ -160,7 +160,7 @@ describe('a revoked partition', () => {
     expect(harness.service.health().ready.filter(({ ok }) => !ok)).toEqual([])
     if (!isStillOurs) harness.consumer.handlers?.onRevoked([own])
     harness.consumer.confirmed = true
-    harness.consumer.handlers?.onLeaseRegained()
+    harness.consumer.handlers?.onLeaseAcquired()
     await harness.advance(1_000)
     const { events, memberships } = harness.topics
     expect(harness.written).toEqual(isStillOurs ? [memberships, events, memberships] : [])

@@ -67,7 +67,9 @@ describe('the keys', () => {
     renewal.stop()
     expect(merged().oldSeals).toBe(1)
     const warnings = logger.lines.filter(({ level }) => level === 'warn')
-    const line = expect.stringContaining('first remove it from the configuration file, if this file defines it too')
+    const line = expect.stringContaining(
+      'use the operator API to set the secrets again, or to delete the destination or source',
+    )
     const problems = [
       expect.stringMatching(/^sharedSecret is encrypted with a key that is not in/),
       expect.stringMatching(/^webhooks\[0\]\.url is encrypted with a key that is not in/),

@@ -71,7 +71,7 @@ describe('the object store', () => {
     expect(store.allToCopy()).toEqual([crm])
     expect(logger.lines.map(({ fields }) => fields['detail'])).toEqual([
       'the header "version", "changed-at" or "action" is missing or invalid, or the header "copy" is invalid',
-      'the key of the record names no destination, source or failure state',
+      'the key of the record is not destination/<id>, source/<id> or failures/<id>',
     ])
   })
 
@@ -86,7 +86,7 @@ describe('the object store', () => {
       {
         level: 'error',
         fields: { topic: configTopic, firstOffset: 1, detail: 'the checksum is wrong', writtenAt: expect.any(String) },
-        line: expect.stringContaining('may be missing'),
+        line: expect.stringContaining('may not apply some changes'),
       },
     ])
   })

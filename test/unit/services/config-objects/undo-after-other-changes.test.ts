@@ -95,7 +95,7 @@ it('a deleted source stays deleted when another source has got its write key bef
   const outcome = await outcomeOf(deletionOf('a'), { before: [crmOf('a')], after: [sourceWith('b', 1)] })
   expect(outcome).toEqual({
     kind: 'unavailable',
-    detail: expect.stringMatching(/^the change is written.*used by the destination crm; Hookline did not undo/),
+    detail: expect.stringMatching(/^another process made .*used by the destination crm; Hookline did not undo/),
   })
   await harness.advance(60_000)
   expect(await states()).toEqual(['b used', 'crm excluded'])
@@ -103,7 +103,7 @@ it('a deleted source stays deleted when another source has got its write key bef
 
 it('a source that gets its old write key again does not take the key from another source', async () => {
   const outcome = await outcomeOf(sourceWith('a', 2), { before: [sourceWith('b', 2)], after: [sourceWith('c', 1)] })
-  expect(outcome).toEqual({ kind: 'unavailable', detail: expect.stringContaining('; Hookline undid the change, but') })
+  expect(outcome).toEqual({ kind: 'unavailable', detail: expect.stringContaining('; Hookline undid the requested') })
   expect(await states()).toEqual(['a excluded', 'b used', 'c used'])
   await harness.settled(other.objects.change(sourceWith('c', 3)))
   expect(await states()).toEqual(['a used', 'b used', 'c used'])

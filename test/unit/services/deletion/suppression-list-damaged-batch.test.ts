@@ -25,7 +25,7 @@ it('logs the offsets and the time of a damaged batch, and keeps the other suppre
     {
       level: 'error',
       line: expect.stringMatching(
-        /^suppression records cannot be read .* find the users whose deletion was requested at about the time in "writtenAt"/,
+        /^records of user deletions cannot be read .* find the deletion requests from about the time in "writtenAt"/,
       ),
       fields: { topic, partition: 0, firstOffset: 0, writtenAt, detail: 'the checksum is wrong' },
     },

@@ -51,7 +51,7 @@ describe('bad input is dead-lettered with its reason and bytes, and does not blo
     await harness.advance(10)
     expect(harness.lines).toContainEqual({
       level: 'warn',
-      line: 'hookline cannot process the record as an event (see "detail"); it is dead-lettered with the reason "undecodable": find the program that wrote it, and correct the program or its schema',
+      line: 'hookline cannot process the record as an event (see "detail"), and dead-letters it with the reason "undecodable": find the program that wrote the record, and correct the program or its schema',
       fields: {
         ...{ topic: harness.topics.events, partition: 0, offset: 0 },
         detail: 'the schema registry does not know the schema of the record',

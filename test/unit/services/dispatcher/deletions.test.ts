@@ -119,7 +119,7 @@ describe('while the suppression list is not current', () => {
       name: 'deletions',
       ok: false,
       detail:
-        'the suppression list (deleted users) was last current 65000 ms ago; no delivery attempt starts until this process has read all deletions',
+        'the suppression list (deleted users) is 65000 ms out of date; no delivery attempt starts until this process has read all deletions',
     })
     harness.follower.isCutOff = false
     harness.write(track('e'))

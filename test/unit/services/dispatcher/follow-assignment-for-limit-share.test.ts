@@ -21,7 +21,7 @@ function setUp(counts: readonly (number | Error)[]) {
     onRecords: note('records'),
     onRevoked: note('revoked'),
     onRevoking: note('revoking'),
-    onLeaseRegained: note('lease'),
+    onLeaseAcquired: note('lease'),
     positions: () => [],
   }
   const left = [...counts]

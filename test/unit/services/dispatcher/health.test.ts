@@ -61,7 +61,7 @@ describe('/livez fails', () => {
     await harness.advance(1)
     expect(await ask('/livez')).toEqual([
       503,
-      '- progress: the oldest record has been in progress for 900 s; in the last 900 s of this time, no webhook request ended (limit: 900 s)\nfailed\n',
+      '- progress: the oldest record has been in progress for 900 s; no webhook request ended in the last 900 s (limit: 900 s)\nfailed\n',
     ])
     // Another process now owns the partition with the stalled record.
     harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])

@@ -29,7 +29,7 @@ function setUp() {
       { ...partition, ...position },
       {
         consumer: new ScriptedConsumer([], 0),
-        limits: () => ({ records: 10_000, bytes: 10_000_000, span: 20_000, dueSoon: 100 }),
+        limits: () => ({ records: 10_000, bytes: 10_000_000, span: 20_000, dueSoonRecords: 100 }),
         onResumed: () => undefined,
         exactSince: writer.exactSince({ ...partition, ...position }),
       },

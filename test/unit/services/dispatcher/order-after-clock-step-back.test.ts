@@ -9,7 +9,7 @@ it('two first attempts of one user keep their order when the clock steps back be
   await harness.advance(1)
   harness.clock.step(-800)
   harness.live.confirmed = true
-  harness.live.handlers?.onLeaseRegained()
+  harness.live.handlers?.onLeaseAcquired()
   await harness.advance(5_000)
   expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(['first', 'second'])
 })

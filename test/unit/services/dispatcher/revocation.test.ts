@@ -40,7 +40,7 @@ describe('a partition that is being revoked', () => {
     harness.live.handlers?.onRevoked([partition])
     await harness.advance(1)
     expect(harness.service.health().live.find(({ name }) => name === 'progress')?.detail).toBe(
-      'the oldest record has been in progress for 0 s; in the last 0 s of this time, no webhook request ended (limit: 900 s)',
+      'the oldest record has been in progress for 0 s; no webhook request ended in the last 0 s (limit: 900 s)',
     )
   })
 
@@ -84,7 +84,7 @@ describe('while the group does not confirm this process as a member', () => {
     expect(ids(harness)).toEqual([])
     harness.live.confirmed = true
     write(harness, 'c')
-    harness.live.handlers?.onLeaseRegained()
+    harness.live.handlers?.onLeaseAcquired()
     await harness.advance(1)
     expect(ids(harness)).toEqual(['a', 'b', 'c'])
   })
@@ -92,7 +92,7 @@ describe('while the group does not confirm this process as a member', () => {
   it.each([
     {
       name: 'confirms it again: writes them',
-      next: (live: MemoryConsumer) => live.handlers?.onLeaseRegained(),
+      next: (live: MemoryConsumer) => live.handlers?.onLeaseAcquired(),
       moved: 1,
     },
     { name: 'gives the partition away: leaves them to the next owner', next: revokeAll, moved: 0 },

@@ -15,7 +15,7 @@ function spilloverWith({
 }: Partial<Omit<Deps, 'clock'>> & { readonly clock: Partial<Deps['clock']> }): SpilloverController {
   return new SpilloverController({
     clock: { monotonic: () => 0, after: () => () => {}, soon: () => () => {}, ...clock },
-    oldestOpenMs: () => 5_000,
+    oldestInProgressMs: () => 5_000,
     cpuSaturatedUntil: () => Number.NEGATIVE_INFINITY,
     queues: { findSlow: () => {}, slow: [], drainMatching: () => [] },
     defer: () => {},
@@ -77,11 +77,11 @@ function setUp(waiting: readonly number[], { hasOthers = true, hasOtherDestinati
 }
 
 /**
- * One partition at its limit of records. `oldestOpenMs` is the age of its oldest record in
+ * One partition at its limit of records. `oldestInProgressMs` is the age of its oldest record in
  * progress.
  */
-function setUpHeld(oldestOpenMs: number) {
-  const given = { oldestOpenMs, rechecked: 0, looks: [] as number[] }
+function setUpHeld(oldestInProgressMs: number) {
+  const given = { oldestInProgressMs, rechecked: 0, looks: [] as number[] }
   let later = (): void => undefined
   const spillover = spilloverWith({
     clock: {
@@ -91,7 +91,7 @@ function setUpHeld(oldestOpenMs: number) {
         return () => {}
       },
     },
-    oldestOpenMs: () => given.oldestOpenMs,
+    oldestInProgressMs: () => given.oldestInProgressMs,
   })
   const processor = {
     revoked: false,
@@ -112,10 +112,10 @@ describe('a partition at its limits', () => {
 
   it('is checked again soon without an event, and notices a stall then', () => {
     const { given, spillover, later } = setUpHeld(stallThresholdMs - 1)
-    given.oldestOpenMs = stallThresholdMs
+    given.oldestInProgressMs = stallThresholdMs
     later()
     expect([spillover.isStalled, given.rechecked, given.looks]).toEqual([true, 2, [20, 250]])
-    given.oldestOpenMs = 0
+    given.oldestInProgressMs = 0
     later()
     expect([spillover.isStalled, given.looks]).toEqual([false, [20, 250, 20]])
   })

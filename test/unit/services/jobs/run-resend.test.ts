@@ -97,7 +97,7 @@ it.each([
   const resend = startResend({}, [eventAt(0)], routing)
   await resend.clock.advance(60_000, resend.settle)
   expect(resend.changed()).toMatchObject({
-    error: expect.stringContaining('cannot read the sources of destination late'),
+    error: expect.stringContaining('cannot read the configuration of destination late'),
   })
 
   resend.routing = routingOf('late')

@@ -6,10 +6,10 @@ import { ManualClock, turns } from '../../../support/manual-clock.ts'
 const failure = (fields: object): Error => Object.assign(new Error('down'), fields)
 const unreachable = failure({ code: 'ECONNREFUSED', retriable: true })
 /** `run` gets the number of the try, from 1 on. */
-function startWork(run: (work: { tries: number; done: number }) => Promise<JobOutcome>) {
+function startWork(run: (work: { tries: number; progress: number }) => Promise<JobOutcome>) {
   const clock = new ManualClock()
   const job = createMemoryOwnedJob({ append() {} })
-  const work = { tries: 0, done: 0 }
+  const work = { tries: 0, progress: 0 }
   const startedAt: number[] = []
   const outcome = tryUntilDone(
     {
@@ -18,7 +18,7 @@ function startWork(run: (work: { tries: number; done: number }) => Promise<JobOu
         startedAt.push(clock.monotonic() / 1_000)
         return run(work)
       },
-      done: () => work.done,
+      progress: () => work.progress,
     },
     job.owned,
     clock,
@@ -48,7 +48,7 @@ describe('tries again, however long it takes, after an error of', () => {
 
 it('doubles the wait after each try without progress, up to a minute', async () => {
   const { clock, outcome, startedAt } = startWork(async work => {
-    if (work.tries === 8) work.done++
+    if (work.tries === 8) work.progress++
     if (work.tries < 10) throw unreachable
     return {}
   })

@@ -53,11 +53,9 @@ export function AudiencesPage() {
                 />
                 <p class="muted">
                   The columns count users. Members: users who should be in the audience or have the trait. Acknowledged:
-                  the destination has the user's correct membership or trait value. In flight: Hookline is delivering a
-                  change. Unknown: Hookline does not know the value at the destination, because a delivery failed or had
-                  no result, or the audience was reset. The next full sync sends the value again. Different: the
-                  destination has an older value, for example because it was disabled when the value changed. Enable the
-                  destination, and run a full sync.
+                  the destination has the correct value. In flight: Hookline is delivering the correct value. Unknown:
+                  Hookline does not know the value at the destination; the next full sync sends the correct value again.
+                  Different: the destination has an old value; enable the destination, and run a full sync.
                 </p>
               </>
             )

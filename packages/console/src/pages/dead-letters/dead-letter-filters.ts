@@ -2,7 +2,7 @@ import { withoutEmpty } from '../../api/query-parameters.ts'
 import type { DeadLetterFilters } from '../../api/response-types.ts'
 import { isoOfInput, localInput } from '../../components/time-text-and-input-values.ts'
 
-/** The filters of a list of dead letters, as named in the address. */
+/** The names of the dead-letter filters, as in the query of the page's URL. */
 export const filterNames = ['destination', 'reason', 'outcome', 'since', 'until', 'message'] as const
 
 /**

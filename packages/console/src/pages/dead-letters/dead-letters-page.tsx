@@ -46,7 +46,7 @@ export function DeadLettersPage() {
         canOperate &&
         hasLetters && (
           <Button kind="primary" onClick={() => setAsked(filters)}>
-            {isFiltered ? 'Replay all that match the filters…' : 'Replay all…'}
+            {isFiltered ? 'Replay all matching dead letters…' : 'Replay all…'}
           </Button>
         )
       }

@@ -37,7 +37,7 @@ export function FirstDeliveryPanel({ object, status }: FirstDeliveryPanelProps) 
         )}
         {kind === 'unknown' && (
           <p>
-            <strong>The destination was created.</strong> The operator service sent no delivery results to this page. To
+            <strong>The destination was created.</strong> The operator service did not send the delivery results. To
             check the endpoint, send a test message.
           </p>
         )}

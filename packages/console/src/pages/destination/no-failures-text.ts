@@ -16,12 +16,12 @@ export function noFailuresText({
       : { title: 'Hookline found no records of failed attempts.', reason: 'Kafka keeps these records for 7 days.' }
   if (partial === true)
     return {
-      title: 'The operator service does not report failed attempts.',
+      title: 'The list of failed attempts is not available.',
       reason:
         'The operator service could not read failed attempts from Kafka in time, or Hookline does not record them (delivery.attemptsTopic is "off").',
     }
   return {
-    title: 'Hookline does not record failed attempts.',
+    title: 'The recording of failed attempts is off.',
     reason:
       'delivery.attemptsTopic is "off" in the configuration. To record failed attempts, set delivery.attemptsTopic to "failures", run `hookline topics apply`, and restart Hookline.',
   }

@@ -15,13 +15,14 @@ export function ResultsPanel({ results }: { readonly results: DestinationStatus[
   return (
     <Panel title="Results">
       {results === undefined ? (
-        <EmptyState title="The operator service sent no results to this page.">
-          Its version may be older than that of the console. The Grafana dashboards show the results.
+        <EmptyState title="The results are not available.">
+          The operator service did not send them. Its version may be older than that of the console. The Grafana
+          dashboards show the results.
         </EmptyState>
       ) : (
         <>
-          <ResultsOfSpan title="Last hour (60 to 75 minutes)" results={results.lastHour} />
-          <ResultsOfSpan title="Last day (24 h to 24 h 15 min)" results={results.lastDay} />
+          <ResultsOfSpan title="Last hour (plus up to 15 minutes)" results={results.lastHour} />
+          <ResultsOfSpan title="Last day (plus up to 15 minutes)" results={results.lastDay} />
         </>
       )}
     </Panel>

@@ -32,10 +32,10 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
           ['Deliveries waiting in memory', inMemory === undefined ? undefined : countText(inMemory)],
           ...(pace === undefined
             ? []
-            : ([['Limit after a 429', `at most ${rateText(pace)} attempts/s in all limited processes`]] as const)),
+            : ([['Limit after a 429', `at most ${rateText(pace)} attempts/s (all processes together)`]] as const)),
           ...(pausedUntil === undefined
             ? []
-            : ([['Pause of a process after a Retry-After', <Pause key="pause" until={pausedUntil} />]] as const)),
+            : ([['Processes paused by a Retry-After', <Pause key="pause" until={pausedUntil} />]] as const)),
         ]}
       />
       <h3>Deliveries waiting in retry topics</h3>

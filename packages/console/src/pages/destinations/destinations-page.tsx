@@ -5,7 +5,7 @@ import { useData } from '../../api/use-data.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PartialNotice } from '../../components/incomplete-data-notice.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
-import { shareText } from '../../components/number-text.ts'
+import { partOfTotalText } from '../../components/number-text.ts'
 import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { useQuery } from '../../layout/use-address-query.ts'
@@ -20,7 +20,7 @@ export function DestinationsPage() {
   const filters = filtersOf(useQuery())
   const loaded = useData<PageOfDestinations>(pathWith('/v1/destinations', { limit: 100, ...filters }), 10_000)
   const status = useData<InstallationStatus>('/v1/status', 10_000)
-  const share = shareText(status.data?.openBreakers, status.data?.openBreakerCount)
+  const partOfTotal = partOfTotalText(status.data?.openBreakers, status.data?.openBreakerCount)
   const isFiltered = filters.q !== '' || filters.state !== '' || filters.source !== ''
   return (
     <Page
@@ -38,9 +38,9 @@ export function DestinationsPage() {
         <LoadedData loaded={loaded} what="destinations">
           {({ destinations, next }) => (
             <>
-              {destinations.length > 0 && share !== undefined && (
+              {destinations.length > 0 && partOfTotal !== undefined && (
                 <PartialNotice>
-                  {`The table marks only ${share} open circuit breakers: those of the first destinations by id.`}
+                  {`The table marks only ${partOfTotal} destinations with an open circuit breaker (the first by id).`}
                 </PartialNotice>
               )}
               {destinations.length > 0 && (

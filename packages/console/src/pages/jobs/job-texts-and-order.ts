@@ -37,8 +37,7 @@ export function progressText(job: AnyJob): string {
 }
 
 function resendResultText({ dryRun }: AnyJob, { sent, skipped, tooLarge }: NonNullable<Resend['progress']>): string {
-  const why =
-    '(for example events for other destinations, of types or users that were not selected, or of deleted users)'
+  const why = '(for example events for other destinations, events of other types or users, and events of deleted users)'
   return dryRun === true
     ? `${countText(sent)} would be resent, ${countText(skipped)} would be skipped ${why}`
     : `${countText(sent)} resent, ${countText(skipped)} skipped ${why}${tooLargeText(tooLarge)}`
@@ -63,6 +62,6 @@ export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): stri
 export function missingText(missing: Resend['missing']): string {
   if (missing === undefined || missing.length === 0) return 'none'
   return missing
-    .map(({ partition, firstOffset }) => `partition ${partition}: some events before offset ${firstOffset}`)
+    .map(({ partition, firstOffset }) => `some events of partition ${partition} before offset ${firstOffset}`)
     .join(', ')
 }

@@ -32,7 +32,7 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
 
 const minuteMs = 60_000
 /**
- * The search for the message of an attempt begins this time before the attempt: the longest retry
+ * The search for the message of an attempt covers this time before the attempt: the longest retry
  * window (4 h) plus one hour for the wait before the first attempt. If the message is older, the
  * result of the search is incomplete.
  */

@@ -26,7 +26,7 @@ export function BacklogPanels({ status }: { readonly status: InstallationStatus 
               { title: 'Wait before the retry', cell: ({ tier }) => <code>{tier}</code> },
               { title: 'Deliveries', isNumber: true, cell: ({ records }) => countText(records) },
               {
-                title: 'Compared with the fullest retry topic',
+                title: 'Deliveries (full bar: the retry topic with the most)',
                 cell: ({ records }) => (
                   <ShareBar
                     shares={[

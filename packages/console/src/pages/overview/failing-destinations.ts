@@ -6,8 +6,8 @@ export interface FailingDestination {
   readonly id: string
   readonly hasOpenBreaker: boolean
   /**
-   * Number of the destination's dead letters of the last hour. Counts only the dead letters that
-   * belong to the newest 100 of all destinations.
+   * Number of the destination's dead letters in the last hour, among the newest 100 dead letters of
+   * all destinations.
    */
   readonly deadLetters: number
   /** The reason of its newest dead letter. */

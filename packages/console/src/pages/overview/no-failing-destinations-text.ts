@@ -19,8 +19,8 @@ export function noFailingText(
     ? 'No circuit breaker is open.'
     : 'The operator service did not report the state of every circuit breaker.'
   const deadLetters = hasAllLetters
-    ? 'No destination has dead letters of the last hour.'
-    : 'The operator service did not list every dead letter of the last hour.'
+    ? 'No destination has dead letters from the last hour.'
+    : 'The operator service did not list every dead letter from the last hour.'
   return {
     title:
       hasAllBreakers && hasAllLetters

@@ -1,18 +1,18 @@
 import type { InstallationStatus } from '../../api/response-types.ts'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { PartialNotice } from '../../components/incomplete-data-notice.tsx'
-import { shareText } from '../../components/number-text.ts'
+import { partOfTotalText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
 import { ProblemList } from '../../components/problem-list.tsx'
 
 /** The destinations and sources with problems. */
 export function ObjectProblemsPanel({ status }: { readonly status: InstallationStatus }) {
   const { problems, problemCount } = status
-  const share = shareText(problems, problemCount)
+  const partOfTotal = partOfTotalText(problems, problemCount)
   return (
     <Panel title="Problems of the configuration">
-      {share !== undefined && (
-        <PartialNotice>{`The list shows only ${share} destinations and sources with problems.`}</PartialNotice>
+      {partOfTotal !== undefined && (
+        <PartialNotice>{`The list shows only ${partOfTotal} destinations and sources with problems.`}</PartialNotice>
       )}
       {problems.length === 0 ? (
         <p class="muted">No destination and no source has a problem.</p>

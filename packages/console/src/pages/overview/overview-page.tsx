@@ -4,7 +4,7 @@ import type { InstallationStatus, PageOfDeadLetters } from '../../api/response-t
 import { useData } from '../../api/use-data.ts'
 import { PartialNotice } from '../../components/incomplete-data-notice.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
-import { shareText } from '../../components/number-text.ts'
+import { partOfTotalText } from '../../components/number-text.ts'
 import { Page } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
 import { BacklogPanels } from './backlog-panels.tsx'
@@ -50,7 +50,7 @@ export function OverviewPage() {
             <InstallationFigures status={status} />
             <FailingDestinationsPanel
               failing={failing}
-              openBreakers={shareText(status.openBreakers, status.openBreakerCount)}
+              openBreakers={partOfTotalText(status.openBreakers, status.openBreakerCount)}
               hasDeadLetters={letters.data !== undefined}
               none={noFailingText(status, letters.data)}
             />

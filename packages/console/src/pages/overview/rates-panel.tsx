@@ -8,8 +8,8 @@ export function RatesPanel({ history, isKnown }: { readonly history: RateHistory
     <Panel title="Deliveries and failed attempts per second (last 30 minutes, or since you opened this page)" isWide>
       {history.times.length > 0 && <RateChart history={history} />}
       {!isKnown && (
-        <EmptyState title="The operator service does not report rates.">
-          The Grafana dashboards show the rates.
+        <EmptyState title="The rates are not available.">
+          The operator service did not send them. The Grafana dashboards show the rates.
         </EmptyState>
       )}
     </Panel>

@@ -43,7 +43,7 @@ async function setUp() {
     maxWait: durationMs(100),
   })
   const idle = (): void => undefined
-  const handlers = { onAssigned: idle, onRecords: idle, onRevoked: idle, onLeaseRegained: idle }
+  const handlers = { onAssigned: idle, onRecords: idle, onRevoked: idle, onLeaseAcquired: idle }
   started.start({ ...handlers, onRevoking: async () => undefined, positions: () => [] }).catch(idle)
   await settle()
   const answered = (apiName: string): void => listeners.get('consumer.network.request')?.({ payload: { apiName } })

@@ -91,7 +91,7 @@ export function setUp() {
         if (revoking.length > 0) note(`revoking ${revoking.map(({ partition }) => partition)}`)
         await state.drain
       },
-      onLeaseRegained: () => undefined,
+      onLeaseAcquired: () => undefined,
     },
     maxWait: durationMs(500),
     maxWaitWhilePaused: durationMs(100),

@@ -142,7 +142,14 @@ describe('rotate-secret and rotate-key whose output cannot be written', () => {
 
   it.each([
     ['secret', rotateSecret, 'destination', undefined, 1, 'rotate the secret again with --overlap 0s'],
-    ['secret', rotateSecret, 'destination', '2026-01-02', 1, 'before 2026-01-02, set the old secret again .*'],
+    [
+      'secret',
+      rotateSecret,
+      'destination',
+      '2026-01-02',
+      1,
+      'the new secret replaces the old one at 2026-01-02; .* set only the old secret .*',
+    ],
     ['write key', rotateKey, 'source', undefined, 2, 'rotate the write key again'],
     ['write key', rotateKey, 'source', undefined, 3, 'remove this key from the source .*'],
   ] as const)('fail, because the new %s is lost', async (what, rotate, kind, rotatesAt, keys, remedy) => {
