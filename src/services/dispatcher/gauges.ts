@@ -33,11 +33,9 @@ export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const setProgress = createSetProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // Records for destinations with limits may wait long, so a partition with only these records
-    // counts as at rest.
-    isAtRest:
-      processor.isPausedFor('not_due') &&
-      (processor.tracker.inProgressCount === 0 || waitsOnlyForLimits(processor, deps)),
+    // Records for destinations with limits may wait long, so a partition counts as at rest if no
+    // other record of it is due.
+    isAtRest: hasNoOtherDueRecord(processor) && waitsOnlyForLimits(processor, deps),
   }))
 
   /** Sets the lag of each partition. The reset removes partitions that another process owns now. */
@@ -104,7 +102,14 @@ export function createGauges(deps: Deps): () => void {
   }
 }
 
-/** Whether each record in progress of the partition is for a destination with a limit. */
+/** Whether each due record of the partition is in progress. */
+const hasNoOtherDueRecord = (processor: PartitionProcessor): boolean =>
+  processor.isPausedFor('not_due') || processor.tracker.received >= processor.highWatermark
+
+/**
+ * Whether each record in progress of the partition is for a destination with a limit. True without
+ * a record in progress.
+ */
 function waitsOnlyForLimits(
   processor: PartitionProcessor,
   { open, findState }: Pick<Deps, 'open' | 'findState'>,

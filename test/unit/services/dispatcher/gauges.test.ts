@@ -99,7 +99,10 @@ describe('progress of a partition', () => {
     expect(Math.max(...ages)).toBe(expected)
   })
 
-  it('is the current time while a due retry waits for the rate of its destination and later retries are not due', async () => {
+  it.each([
+    ['later retries are not due', true],
+    ['no later retry waits', false],
+  ])('is the current time while a due retry waits for the rate of its destination and %s', async (_name, hasLater) => {
     const failed = new Set<unknown>()
     const harness = await DispatcherHarness.started({
       destinations: [
@@ -121,7 +124,7 @@ describe('progress of a partition', () => {
       harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
     const ages: number[] = []
     for (let count = 0; count < 122; count++) {
-      harness.write({ message: trackMessage(`e${count}`, { type: 'identify', userId: `e${count}` }) })
+      if (hasLater) harness.write({ message: trackMessage(`e${count}`, { type: 'identify', userId: `e${count}` }) })
       await harness.advance(5_000)
       ages.push(ageOf(harness, shown(harness, 'partitionProgress')[`${harness.topics.retry(durationMs(10_000))},0`]))
     }
