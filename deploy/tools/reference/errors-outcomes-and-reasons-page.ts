@@ -163,7 +163,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
-    'The delivery is not due yet. For example, the endpoint asked for a wait (`Retry-After`) that is longer than that of a retry topic, or Hookline sends no requests to the destination for some time after a 429.',
+    'The delivery is not due yet. For example, the endpoint asked with `Retry-After` for a wait that needs more than one stay in a retry topic, or Hookline pauses the destination after a 429.',
     'Nothing.',
   ],
   auth: [

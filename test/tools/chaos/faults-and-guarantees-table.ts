@@ -78,7 +78,8 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['crowd-hangs', 'crowd-slow'],
   },
   {
-    fault: 'two of three destinations at one host respond after 4.8 s at five webhooks each, with the default limits',
+    fault:
+      'three destinations are at one host, with the default limits; the five webhooks of each of two of them respond after 4.8 s',
     holds: 'nothing lost; the third destination gets 99.9 % of its messages within a second',
     scenarios: ['shared-host-slow'],
   },
@@ -117,7 +118,7 @@ export const matrix: readonly MatrixRow[] = [
   },
   {
     fault: rows =>
-      `${durationOf(rows) ?? 'MINUTES'} of 70 % of the load that the processes can deliver, and at first ten times as much for 5 s`,
+      `${durationOf(rows) ?? 'MINUTES'} of 70 % of the measured capacity, and at first ten times as much for 5 s`,
     holds:
       'memory, heap, file descriptors and timers grow less than their limits; the backlog of the first 5 s is delivered',
     scenarios: ['soak'],

@@ -6,7 +6,7 @@ export const soakScenarios: readonly SoakScenario[] = [
     ...standardSetup,
     name: 'soak',
     shows:
-      'two processes get 70 % of the load that they can deliver, for MINUTES, and at first ten times as much for 5 s; deliveries wait in retry topics',
+      'two processes get 70 % of their measured capacity for MINUTES, and at first ten times as much for 5 s; deliveries wait in retry topics',
     processes: 2,
     destinations: withRetries,
     soak: { share: 0.7, spike: { times: 10, seconds: 5 } },

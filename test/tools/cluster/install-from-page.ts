@@ -9,7 +9,7 @@ const shows = [
   'steps 2 to 4 of the page about deployment, from the Secret to the first delivery',
   'The test builds the image from the Dockerfile of step 1, because `make image` needs Docker',
   'The values have the address of this image, one broker, and endpoints on this machine',
-  'The commands without Helm only run with `--dry-run=server`',
+  'The commands for an installation without Helm run with `--dry-run=server`, so they change nothing',
 ].join('. ')
 
 /**

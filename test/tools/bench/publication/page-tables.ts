@@ -176,7 +176,7 @@ function originText(entries: readonly Entry[]): string {
   const commits = new Set(entries.map(({ commit }) => commit)).size
   const machines = new Set(entries.map(({ machine }) => machine)).size
   const counts = `${counted(commits, 'commit')}, ${counted(machines, 'machine')}`
-  return `Several runs, ${days}: ${counts}. Compare figures only within a row.`
+  return `Several runs, ${days}: ${counts}. Compare figures only within a line.`
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

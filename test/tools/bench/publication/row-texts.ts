@@ -7,12 +7,12 @@ export const rowTexts: Readonly<Record<RowName, string>> = {
   peers:
     'Hookline, [Benthos](#against-other-products) with two different settings, and the reference loop deliver the same full topic, one after the other.',
   https:
-    'The forwarder delivers a full topic over HTTPS to 1, 100, 1,000 or 10,000 hosts in turn. Each host is one destination of Hookline. All hosts have the same server, but different names. With *shared core*, another process uses the core of the forwarder as much as it can. With *connections of 5 s*, a response closes its connection if the connection is at least 5 s old. *New connections per delivery* are those of the measured part of a run; the worst repetition counts.',
+    'The forwarder delivers a full topic over HTTPS to 1, 100, 1,000 or 10,000 hosts in turn. Each host is one destination of Hookline. All hosts have the same server, but different names. With *shared core*, another process uses the core of the forwarder as much as it can. With *connections of 5 s*, a response closes its connection if the connection is at least 5 s old. *New connections per delivery* are those of the measured part of a run. For new connections and full TLS handshakes, the worst repetition counts.',
   'https-latency':
     'The loads of the rows [live](#live) and [isolation](#isolation) over HTTPS to one host. Each run of the load *live* has a run over plain HTTP directly before or after it; the ratio is the median of the pairs. A first run, which does not count, warms up the broker.',
   memory:
     'The forwarder delivers 300,000 events (HTTP client got) or 1,000,000 events (undici). The endpoint responds after 20 ms. Resident memory should not grow during the run, so the table compares its median in the last quarter of the run with its median in the second quarter.',
-  live: 'The bench writes 1,000 events a second, evenly spread, for 30 s. The endpoint responds after 20 ms. The latencies include these 20 ms. [Benthos](#against-other-products) and the reference loop get the same load.',
+  live: 'The bench writes 1,000 events a second, evenly spread, for 30 s. The endpoint responds after 20 ms. The latencies include these 20 ms. [Benthos](#against-other-products) and the reference loop with undici get the same load.',
   isolation:
     'The bench writes 1,000 events a second for 10 or 50 destinations. *Dead* endpoints accept requests but never respond. A *limited* destination gets 100 events a second, but has `ratePerSecond: 20`, so its backlog grows. All figures are about the *other* events: those for destinations that are not limited, and whose endpoint is not dead. They are compared with a run without dead endpoints and limits.',
   start:
@@ -20,7 +20,7 @@ export const rowTexts: Readonly<Record<RowName, string>> = {
   crash:
     'A process gets SIGKILL while it delivers 1,000 events a second, and a new process starts immediately. *Seconds of traffic* are the number of duplicates divided by 1,000 events a second. Each figure is the worst of all repetitions.',
   retries:
-    'The endpoint responds to two of three events first with a 503, and then with a success. The figures are the CPU time of one retry, without the two attempts: to write the record to a retry topic and to read it again. A second process of Hookline does the same, but also records both attempts in the [attempts topic](../reference/glossary.md#kafka-and-processes). The table has the CPU time of these two records.',
+    'The endpoint responds to two of three events first with a 503, and then with a success. *CPU of a retry* is the CPU time of one retry, without the two attempts: to write the record to a retry topic and to read it again. A second process of Hookline does the same, but also records both attempts in the [attempts topic](../reference/glossary.md#kafka-and-processes). *CPU of two records in the attempts topic* is the CPU time of these records. The reference loop uses undici.',
   outage:
     'Two endpoints get 1,000 events a second together. One of them stops responding while 100,000 events arrive for it, and then recovers. Hookline may have 64 requests to it in progress ([permits](../reference/glossary.md#flow-control)), and each takes 20 ms. So at most 3,200 requests a second are possible.',
   idle: 'A process has delivered events and now has nothing to do. The figure is its average CPU use.',

@@ -272,12 +272,12 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
         entry('live', 'got', [ratio]),
         entry('idle', 'got', [], { date: '2026-02-03', commit: 'def', machine: 'other' }),
       ],
-      'Several runs, 2026-01-02 to 2026-02-03: 2 commits, 2 machines. Compare figures only within a row.',
+      'Several runs, 2026-01-02 to 2026-02-03: 2 commits, 2 machines. Compare figures only within a line.',
     ],
     [
       'two runs of one commit on one machine',
       [entry('live', 'got', [ratio]), entry('idle', 'got', [], { load: 3 })],
-      'Several runs, 2026-01-02: 1 commit, 1 machine. Compare figures only within a row.',
+      'Several runs, 2026-01-02: 1 commit, 1 machine. Compare figures only within a line.',
     ],
   ])('says in the short table from which runs its figures come: %s', (_, published, text) =>
     expect(summaryText(published, []).split('\n')[0]).toBe(text),

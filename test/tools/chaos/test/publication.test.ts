@@ -124,8 +124,8 @@ describe('the summary table of chaos rows', () => {
 
   it('takes the duration of the soak from its result', () => {
     const measured = ['30 minutes at 804 events a second, 70 % of 1148']
-    expect(matrixTable([row('soak', { measured })])).toContain('| 30 minutes of 70 % of the load')
-    expect(matrixTable([])).toContain('| MINUTES of 70 % of the load')
+    expect(matrixTable([row('soak', { measured })])).toContain('| 30 minutes of 70 % of the measured capacity')
+    expect(matrixTable([])).toContain('| MINUTES of 70 % of the measured capacity')
   })
 })
 

@@ -43,7 +43,7 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
       </Panel>
       {destinations.length === 0 && (
         <div class="panel panel-wide">
-          <EmptyState title="The search found no destination of this message." />
+          <EmptyState title="The search found this message at no destination." />
         </div>
       )}
       {destinations.map(destination => (
