@@ -7,7 +7,7 @@ export const rowTexts: Readonly<Record<RowName, string>> = {
   peers:
     'Hookline, [Benthos](#against-other-products) with two different settings, and the reference loop deliver the same full topic, one after the other.',
   https:
-    'The forwarder delivers a full topic over HTTPS to 1, 100, 1,000 or 10,000 hosts in turn. Each host is one destination of Hookline. All hosts have the same server, but different names. With *shared core*, another process uses the core of the forwarder as much as it can. With *connections of 5 s*, a response closes its connection if the connection is at least 5 s old. *New connections per delivery* are those of the measured part of a run. For new connections and full TLS handshakes, the worst repetition counts.',
+    'The forwarder delivers a full topic over HTTPS to 1, 100, 1,000 or 10,000 hosts. Successive events go to successive hosts. Each host is one destination of Hookline. All hosts have the same server, but different names. With *shared core*, another process uses the core of the forwarder as much as it can. With *connections of 5 s*, a response closes its connection if the connection is at least 5 s old. *New connections per delivery* are those of the measured part of a run. For new connections and full TLS handshakes, the worst repetition counts.',
   'https-latency':
     'The loads of the rows [live](#live) and [isolation](#isolation) over HTTPS to one host. Each run of the load *live* has a run over plain HTTP directly before or after it; the ratio is the median of the pairs. A first run, which does not count, warms up the broker.',
   memory:
@@ -39,11 +39,11 @@ export const rowTexts: Readonly<Record<RowName, string>> = {
   operator:
     'One operator process has 10,000 destinations, 1,000 sources and a million dead letters. The bench sends each kind of request of the [console](../how-to/use-the-console.md) 40 times, and loads each page of the console 40 times in Chromium. A response is *partial* if it says so in its field `partial`, for example because the process could not read all records in [about 0.6 s](../reference/operator-api.md#dead-letters). All others are *complete*. The time to load a page ends when all its responses are shown.',
   resend:
-    'The bench writes 1,000 *live* events a second for one destination. While they are delivered, a [resend](../how-to/resend.md) delivers 100,000 earlier events again to another destination. The events are resent in 12 parts. Each part is compared with live events without a resend, for the same time directly before or after it. The operator process that resends runs on the core of the process that delivers. The latencies are medians of the parts.',
+    'The bench writes 1,000 *live* events a second for one destination. While they are delivered, a [resend](../how-to/resend.md) delivers 100,000 earlier events again to another destination. The events are resent in 12 parts. Each part is compared with a period of the same length, directly before or after it, in which the bench writes only live events. The operator process that resends runs on the core of the process that delivers. The latencies are medians of the parts.',
   limits:
     'A destination has `ratePerSecond: 50`, and 70 events a second arrive for it. The number of processes changes from 1 to 2, 5, 2 and 1. While the first process runs alone, the endpoint of another destination responds with 429 to all requests above 20 a second, and later above 40 a second.',
   backlog:
-    'A process delivers a backlog of 10,000, 100,000 or 1,000,000 records. Before, it delivers 60,000 records that are not measured.',
+    'A process delivers a backlog of 10,000, 100,000 or 1,000,000 records. Before, it delivers 60,000 records that are not measured. The backlog of 1,000,000 is measured once; its ratio compares with the first measurement of 10,000.',
   partitions:
     'One process delivers a full topic with 12, 60 or 240 partitions. Each retry topic has the same number of partitions.',
   processes:
