@@ -20,7 +20,7 @@ const userOption = [
 const syncDescription = [
   'Uploads a list: the members of an audience, or the users of a computed trait with their values. Hookline then sends to each destination only the memberships or values that this destination has not acknowledged yet.',
   'Without --partial, the sync is a full sync: Hookline also removes the users who are not in the list. With --partial, Hookline changes only the users in the list.',
-  'Each line of the list is a user id (plain text, or a JSON string or number), or a JSON object with "userId" and "value". The list is CSV if its first line has a column "userId"; the column "value" then has the values. The list may be compressed with gzip.',
+  'Each line of the list is a user id (plain text, or a JSON string or number), or a JSON object with "userId" and "value". The list is CSV if its first line that is not blank has a column "userId"; the column "value" then has the values. The list may be compressed with gzip.',
   'In the list of an audience, the value false removes the user, and a line without a value adds the user. In the list of a computed trait, each line needs a value; null (in CSV: an empty field) removes the user.',
   'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point, and removes no users who are missing from the list. Sync the whole list again.',
   'If a program writes the list to stdin and fails before the end, a full sync removes the users whom the program did not write. To avoid this, write the list to a file first.',
