@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Command } from 'commander'
+import { parse } from 'yaml'
 import { metricGroups } from '../../../deploy/tools/metrics/metric-groups.ts'
 import { loadedCommands } from '../../../deploy/tools/reference/commands.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/configuration-json-schema.ts'
@@ -10,7 +11,7 @@ import { commandsIn } from '../../support/docs/split-shell-script.ts'
 
 /*
  * Everything that a page names must exist: commands, options, make targets, scripts, configuration
- * keys, metrics, labels and alerts.
+ * keys, values of the chart, metrics, labels, alerts and files.
  */
 
 const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
@@ -170,6 +171,37 @@ describe('configuration keys', () => {
     expect(pages.flatMap(keysIn).length).toBeGreaterThan(100)
     expect(['delivery.timeouts', 'destinations[].webhooks[].uri'].map(isKey)).toEqual([false, false])
   })
+})
+
+describe('values of the chart', () => {
+  const values = parse(read('deploy/helm/hookline/values.yaml'))
+  const isValue = (path: string): boolean =>
+    path.split('.').reduce((inner, key) => inner?.[key], values) !== undefined || isKey(path.replace(/^config\./, ''))
+  /** Names that look like values of the chart, or like configuration keys (also without `config.`). */
+  const valuesIn = (page: Page): readonly string[] =>
+    codeSpansOf(page).flatMap(span =>
+      /\.(ts|md|pem|yaml)$/.test(span) ? [] : (/^((?:[a-z]\w+)(?:\.[a-zA-Z]\w+)+)(?::.*)?$/.exec(span)?.[1] ?? []),
+    )
+  const deployment = ['deploy-on-kubernetes', 'scale', 'upgrade'].map(name => `docs/how-to/${name}.md`)
+
+  it.each(cases.filter(({ path }) => deployment.includes(path)))('$path', ({ page }) =>
+    expect(valuesIn(page).filter(name => !isValue(name))).toEqual([]),
+  )
+
+  it('are on each of these pages, and the test finds mistakes', () => {
+    const found = pages.filter(({ path }) => deployment.includes(path)).map(page => valuesIn(page).length)
+    expect(Math.min(...found)).toBeGreaterThan(0)
+    expect(found).toHaveLength(3)
+    expect(['config.policy.schedule', 'collector.replica'].map(isValue)).toEqual([false, false])
+  })
+})
+
+it('files of the project', () => {
+  const named = pages.flatMap(page =>
+    [...page.text.matchAll(/`((?:docs|deploy)\/[\w/.-]+\w)`/g)].map(([, path]) => path!),
+  )
+  expect(named.length).toBeGreaterThan(0)
+  expect(named.filter(path => !existsSync(join(checkout, path)))).toEqual([])
 })
 
 describe('metrics and alerts', () => {
