@@ -74,7 +74,7 @@ async function compare(
         ...(connectionLifeMs !== undefined && { connectionLifeMs }),
       }
       const run = await withOther(bench.stage, at, () => drain(forwarder, job, plan))
-      await installation.forgetPositions()
+      await installation.prepareNextRun()
       drains.set(forwarder.name, run)
       bench.say(lineOf(forwarder.name, at, round, run))
       profiles.push(...(await profileOf(subjectOf(forwarder.name, at), run)))

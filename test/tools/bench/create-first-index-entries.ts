@@ -2,6 +2,11 @@ import type { LogProducer } from '../../../src/core/ports.ts'
 import { createAdminClient } from '../../support/kafka/admin.ts'
 import { createAppend } from './append-records.ts'
 
+interface Topic {
+  readonly name: string
+  readonly partitions: number
+}
+
 /**
  * A value that is larger than the bytes after which a broker adds an index entry to a partition.
  */
@@ -13,7 +18,7 @@ const batch = Buffer.alloc(5_000)
  */
 export async function useTopics(
   { brokers, producer }: { readonly brokers: readonly string[]; readonly producer: LogProducer },
-  topics: readonly { readonly name: string; readonly partitions: number }[],
+  topics: readonly Topic[],
 ): Promise<void> {
   // The first batch exceeds the bytes between two index entries, so the broker adds an index entry
   // with the second batch.
@@ -24,6 +29,10 @@ export async function useTopics(
         await append.one({ key: null, value: batch, headers: {}, partition })
       await append.all()
     }
+  await deleteAllRecords(brokers, topics)
+}
+
+export async function deleteAllRecords(brokers: readonly string[], topics: readonly Topic[]): Promise<void> {
   const admin = await createAdminClient(brokers.join(','))
   try {
     for (const { name, partitions } of topics) await admin.deleteRecords(name, [...Array(partitions).keys()])

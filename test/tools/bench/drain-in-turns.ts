@@ -49,7 +49,7 @@ export async function drainInTurns<Name extends string>(
           const taking = turns.taken(forwarder, () => receiver.delivered() / plan.count)
           const targets = targetsOf && { targets: targetsOf(receiver.url) }
           const run = await drain(taking, { ...job, ...targets, stage: { ...stage, receiver } }, plan)
-          await job.installation.forgetPositions()
+          await job.installation.prepareNextRun()
           return [name, run] as const
         } finally {
           await receiver.stop()

@@ -15,7 +15,7 @@ import { type TopicNames, topicNames, topicSpecs } from '../../../src/core/topic
 import { paced } from '../../../src/services/pacer.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { createAppend } from './append-records.ts'
-import { useTopics } from './create-first-index-entries.ts'
+import { deleteAllRecords, useTopics } from './create-first-index-entries.ts'
 import { createEvents, numberIn } from './sample-events.ts'
 import type { Stage } from './test-bed.ts'
 
@@ -52,8 +52,12 @@ export interface Installation {
    * the broker's time.
    */
   countRecords(topic: string): Promise<number>
-  /** Deletes the committed offsets of Hookline's groups. Their members must have left before. */
-  forgetPositions(): Promise<void>
+  /**
+   * Prepares the next run with the same events: deletes the committed offsets of Hookline's groups,
+   * and the records of the retry topics, which would be delivered again. The members of the groups
+   * must have left before.
+   */
+  prepareNextRun(): Promise<void>
   close(): Promise<void>
 }
 
@@ -113,11 +117,11 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
     configTopic: encryptionKey !== undefined,
     jobsTopic: operatorKey !== undefined,
   })
-  const { events, tierOf } = topics
-  await useTopics(
-    { brokers: stage.brokers, producer },
-    specs.filter(({ name }) => name === events || tierOf(name) !== undefined),
-  )
+  const retryTopics = specs.filter(({ name }) => topics.tierOf(name) !== undefined)
+  await useTopics({ brokers: stage.brokers, producer }, [
+    ...specs.filter(({ name }) => name === topics.events),
+    ...retryTopics,
+  ])
   const append = createAppend(producer, topics.events)
   let next = 0
 
@@ -187,11 +191,12 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
       })
       return count
     },
-    async forgetPositions() {
+    async prepareNextRun() {
       const { groups } = await admin.listGroups()
       const own = [topics.dispatcherGroup, topics.retriesGroup]
       const existing = own.filter(id => groups.some(({ groupId }) => groupId === id))
       if (existing.length > 0) await admin.deleteGroups(existing)
+      await deleteAllRecords(stage.brokers, retryTopics)
     },
     async close() {
       await producer.stop()

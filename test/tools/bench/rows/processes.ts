@@ -26,7 +26,7 @@ export async function processesRow(bench: Bench): Promise<Outcome> {
     name,
     async run() {
       const run = await drain(forwarder, { stage, installation, inFlight }, { count, delayMs })
-      await installation.forgetPositions()
+      await installation.prepareNextRun()
       return run
     },
   })

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { durationMs } from '../../../../../src/core/time.ts'
 import { bounds, type Finding } from '../../bounds.ts'
 import { unpinned } from '../../cpu-pinning.ts'
 import type { FigureName, PeerFigureName } from '../../figure-names.ts'
 import { transports } from '../../forwarders/hookline.ts'
 import { peer } from '../../forwarders/peer.ts'
 import { referenceLoop } from '../../forwarders/reference-loop.ts'
+import { createInstallation } from '../../installation-topics.ts'
 import { quantile } from '../../latency-under-load.ts'
 import { type ClientPlan, clientRow } from '../../rows/client.ts'
 import { collectorRow, small } from '../../rows/collector.ts'
@@ -77,6 +79,16 @@ onLinux('a short run of make bench', () => {
     const complete = of('repetitions in which the verified request was complete')
     expect(complete.map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
     expect(figures.map(({ lost }) => lost)).toEqual(figures.map(() => 0))
+  })
+
+  it('a repetition with the same events finds no records of the earlier one in the retry topics', async () => {
+    const installation = await createInstallation(stage, { partitions: 1 })
+    const topic = installation.topics.retry(durationMs(10_000))
+    await installation.write(topic, [{ key: null, value: Buffer.from('earlier'), headers: {}, partition: 0 }])
+    expect(await installation.countRecords(topic)).toBe(1)
+    await installation.prepareNextRun()
+    expect(await installation.countRecords(topic)).toBe(0)
+    await installation.close()
   })
 
   it('https: keeps connections to all hosts, and resumes TLS sessions on new ones', async () => {
