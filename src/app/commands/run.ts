@@ -5,7 +5,7 @@ import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logg
 import { logLevels } from '../../core/settings/schema-of-configuration.ts'
 import { everyService, type ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import { warningsOf } from '../../core/settings/warnings.ts'
+import { loggedWarningsOf } from '../../core/settings/warnings.ts'
 import { type CommandIo, createCommand, print, withExamples } from '../command.ts'
 import { type Addresses, compose } from '../compose/compose.ts'
 import { configPath, readConfiguration, withEnvironmentOverrides } from '../load-settings.ts'
@@ -27,7 +27,7 @@ const description = [
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr. If a log line cannot be written, for example on a full disk, the line is lost, and the process continues. A later log line has the number of lost lines.',
   'The configuration can name other files, for example files with secrets. The command reads only the files that the selected services and the connections to Kafka and the schema registry need.',
   'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart.',
-  'A restart is also needed if you add or remove the setting `operator.encryptionKeyFile`. Processes with the service operator also need a restart if you add the first operator key or remove the last one.',
+  'Two changes of the listed keys also need a restart. If you add or remove the setting `operator.encryptionKeyFile`, restart all processes. If `operator.keys` was empty and gets a key, or becomes empty, restart the processes with the service operator.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -62,7 +62,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const override = (loaded: Settings): Settings => withEnvironmentOverrides(loaded, io.env)
   const settings = override(start.settings)
   const logger = createLogger(logLevel ?? settings.log.level)
-  for (const warning of warningsOf(settings)) logger.warn({}, warning)
+  for (const warning of loggedWarningsOf(settings)) logger.warn({}, warning)
   if (options.services?.has('operator') && settings.operatorListen === undefined)
     logger.warn(
       {},

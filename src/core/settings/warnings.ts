@@ -7,6 +7,19 @@ import type { Destination, Settings, Webhook } from './settings.ts'
 /** Minimum length, in characters, of a secret that is hard to guess. */
 const minSecretLength = 16
 
+/** Maximum number of warnings that a process logs at its start. */
+const maxLogged = 100
+
+/** The lines for the log: the first 100 warnings, and the number of the others. */
+export const loggedWarningsOf = (settings: Settings): readonly string[] => {
+  const warnings = warningsOf(settings)
+  if (warnings.length <= maxLogged) return warnings
+  return [
+    ...warnings.slice(0, maxLogged),
+    `${warnings.length - maxLogged} more warnings about the configuration are not logged; run \`hookline check-config\` to see all`,
+  ]
+}
+
 /** Returns a line for each setting that works but is probably a mistake. */
 export function warningsOf(settings: Settings): readonly string[] {
   const { kafka, registry, network, sources, destinations } = settings
@@ -56,7 +69,7 @@ function destinationWarnings(
     ...(enabled
       ? []
       : [
-          `destination ${id}: is disabled, so Hookline drops its events; to deliver new events, set "enabled: true"; if Hookline itself has disabled the destination, run \`hookline destinations enable ${id}\` instead`,
+          `destination ${id}: drops its events, because it is disabled; if the configuration disables it, set "enabled: true" to deliver new events; if Hookline has disabled it after failures, run \`hookline destinations enable ${id}\``,
         ]),
     ...(enabled && paused && isPlaceholder !== true
       ? [`destination ${id}: is paused; its events wait, and are dead-lettered ${untilWhen(lifecycle)}`]
@@ -73,7 +86,7 @@ function destinationWarnings(
       : []),
     ...((policy?.maxConcurrency ?? topics.partitions) < topics.partitions
       ? [
-          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}), so some deliveries may wait at least 10 s longer; set policy.maxConcurrency to at least ${topics.partitions}, or accept the delay`,
+          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}), so some deliveries can wait in a retry topic for 10 s to several minutes; set policy.maxConcurrency to at least ${topics.partitions}, or accept these waits`,
         ]
       : []),
     ...(unusedTls.length > 0

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { notNeeded } from '../../../../src/core/settings/named-files-and-content-problems.ts'
 import { draftFrom, settingsFrom } from '../../../../src/core/settings/validate.ts'
-import { warningsOf } from '../../../../src/core/settings/warnings.ts'
+import { loggedWarningsOf, warningsOf } from '../../../../src/core/settings/warnings.ts'
 
 const signingKey = (byte: number): string => `whsk_${Buffer.alloc(32, byte).toString('base64')}`
 const crm = { id: 'crm', sources: ['web'], webhooks: [{ url: 'https://a.example' }] }
@@ -57,7 +57,7 @@ it.each<[string, object, string[]]>([
     { destinations: [{ ...crm, enabled: false, paused: true }] },
     [
       'source web: its messages are not delivered, because no enabled destination receives them; add the id of the source to "sources" of a destination',
-      'destination crm: is disabled, so Hookline drops its events; to deliver new events, set "enabled: true"; if Hookline itself has disabled the destination, run `hookline destinations enable crm` instead',
+      'destination crm: drops its events, because it is disabled; if the configuration disables it, set "enabled: true" to deliver new events; if Hookline has disabled it after failures, run `hookline destinations enable crm`',
     ],
   ],
   [
@@ -78,7 +78,7 @@ it.each<[string, object, string[]]>([
     'fewer permits than partitions',
     { destinations: [{ ...crm, policy: { maxConcurrency: 11 } }] },
     [
-      'destination crm: policy.maxConcurrency (11) is less than topics.partitions (12), so some deliveries may wait at least 10 s longer; set policy.maxConcurrency to at least 12, or accept the delay',
+      'destination crm: policy.maxConcurrency (11) is less than topics.partitions (12), so some deliveries can wait in a retry topic for 10 s to several minutes; set policy.maxConcurrency to at least 12, or accept these waits',
     ],
   ],
   [
@@ -218,4 +218,17 @@ it.each<[string, object, string[]]>([
 ])('%s', (_, changes, warnings) => {
   const result = settingsFrom(draftFrom({ ...base, ...changes }), new Map([['ca.pem', notNeeded]]))
   expect(result.kind === 'accepted' ? warningsOf(result.settings) : result.problems).toEqual(warnings)
+})
+
+it.each([
+  ['all of 100 warnings', 100, 100, 'source s99: a write key '],
+  ['the first 100 of 10,001 warnings, and the number of the others', 10_001, 101, '9901 more warnings'],
+])('logs %s', (_, count, lines, last) => {
+  const sources = Array.from({ length: count }, (_, index) => ({ id: `s${index}`, writeKey: `key-${index}` }))
+  const destinations = [{ ...crm, sources: sources.map(({ id }) => id) }]
+  const result = settingsFrom(draftFrom({ ...base, sources, destinations }), new Map())
+  const logged = result.kind === 'accepted' ? loggedWarningsOf(result.settings) : []
+  expect(logged).toHaveLength(lines)
+  expect(logged[99]).toBe(`source s99: a write key ${easyToGuess}`)
+  expect(logged.at(-1)).toContain(last)
 })
