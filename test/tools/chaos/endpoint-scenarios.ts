@@ -162,7 +162,7 @@ const sharedHost: Scenario = {
   processes: 1,
   name: 'shared-host-slow',
   shows:
-    'three destinations are at one host, with the default limits; for 30 s, the five webhooks of each of two destinations respond 200 after 4.8 s',
+    'three destinations are at one host, with the default limits; two of them have five webhooks each, and for 30 s, these respond 200 after 4.8 s',
   destinations: [crm, ...slowIds.map(id => ({ id, webhooks: 5 }))],
   delivery: { schedule },
   load: { perSecond: 80, seconds: 10 },

@@ -79,7 +79,7 @@ export const matrix: readonly MatrixRow[] = [
   },
   {
     fault:
-      'three destinations are at one host, with the default limits; the five webhooks of each of two of them respond after 4.8 s',
+      'three destinations are at one host, with the default limits; two of them have five webhooks each, and these respond after 4.8 s',
     holds: 'nothing lost; the third destination gets 99.9 % of its messages within a second',
     scenarios: ['shared-host-slow'],
   },

@@ -68,8 +68,8 @@ async function scaleUpAndDown(on: Installation, ledger: Ledger): Promise<readonl
     await load.stop()
   }
   const down = await counts.reach(1)
-  measured.push(`1 collector ${seconds(down)} after they ended`)
-  return [...measured, `ready collectors: ${counts.text()}`]
+  measured.push(`1 collector ${seconds(down)} after these messages ended`)
+  return [...measured, `ready collectors since the start of the measurement: ${counts.text()}`]
 }
 
 /** Resolves with thousandths of a CPU. */

@@ -94,8 +94,8 @@ async function scaleUpAndDown(on: Installation): Promise<readonly string[]> {
   await until('all dispatchers deliver', () => names.every(name => active().has(name)))
   receiver.slow(slow, fastLatencyMs)
   const down = await counts.reach(1)
-  measured.push(`1 dispatcher ${seconds(down)} after responses became fast, lag ${await lag()}`)
-  return [...measured, `ready dispatchers: ${counts.text()}`]
+  measured.push(`1 dispatcher ${seconds(down)} after responses became fast again, lag ${await lag()}`)
+  return [...measured, `ready dispatchers since the start of the measurement: ${counts.text()}`]
 }
 
 /** Reads the lag from the API of KEDA, as Kubernetes does. */
