@@ -141,7 +141,9 @@ const membershipTexts: Readonly<Record<ConsumerVitals['phase'], string>> = {
 
 function groupCheck(name: string, { phase, silenceMs }: ConsumerVitals): Check {
   const isSilent = phase === 'joined' && silenceMs >= silenceLimitMs
-  const detail = isSilent ? `no response from a broker for ${Math.round(silenceMs)} ms` : membershipTexts[phase]
+  const detail = isSilent
+    ? `a consumer got no response from any broker for ${Math.round(silenceMs)} ms`
+    : membershipTexts[phase]
   return { name, ok: phase === 'joined' && !isSilent, detail }
 }
 

@@ -62,8 +62,7 @@ const backlog: Row = {
     },
     {
       title: 'Records in progress',
-      description:
-        'Records of the events topic and the retry topics that each process has begun to process and not yet finished.',
+      description: 'Number of records of the events topic and the retry topics that are in progress in each process.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -182,7 +181,7 @@ const groups: Row = {
     {
       title: 'Failed writes',
       description:
-        'Failed writes of the collector (accepted messages only), the dispatcher and the audiences service, by topic. The collector responds to the sender with an error; the other two services repeat the write.',
+        'Failed writes to Kafka by the collector (accepted messages only), the dispatcher and the audiences service, by topic. The collector responds to the sender with an error; the other two services repeat the write.',
       unit: 'cps',
       as: 'lines',
       width: 12,

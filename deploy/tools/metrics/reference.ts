@@ -18,11 +18,12 @@ ${Object.entries(openLabels)
   .join('\n')}
 
 ## Limits of the number of series
-A process should expose at most ${number(seriesBudget.target)} series. A scrape of this number of series takes about five milliseconds and transfers half a megabyte. Therefore, Hookline limits the series with ids from the configuration:
+A process should expose at most ${number(seriesBudget.target)} series. A scrape of this number of series takes about five milliseconds and transfers half a megabyte. To stay below this number, Hookline limits the series with ids from the configuration:
 
 - When a process has more than ${number(seriesBudget.maxBeforeWebhookOverflows)} of these series, the label \`webhook\` of each new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.maxOverflowing)}, the label \`destination\` or \`source\` of each new series is \`${overflowLabelValue}\` too. Sums stay correct.
 - Gauges have no series with \`${overflowLabelValue}\`. For example, \`hookline_breaker_open\` does not show destinations above the limit.
-- The limits include each series of a counter until the process exits, and each series of a gauge only while \`/metrics\` shows it. The alert \`HooklineSeriesFolded\` fires when a process has reached a limit: \`hookline_metrics_series_folded_total\` is then above 0.
+- A series of a counter counts towards the limits until the process exits. A series of a gauge counts only while \`/metrics\` shows it.
+- The alert \`HooklineSeriesFolded\` fires when a process has reached a limit: \`hookline_metrics_series_folded_total\` is then above 0.
 
 ## Meaning of \`use\`
 The description of each metric below ends with one of these values. \`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` uses the metric. \`dashboard\`: no rule uses the metric, but a panel in \`deploy/tools/dashboards/\` shows it. \`debug\`: no rule and no panel uses the metric; it helps to investigate a problem.

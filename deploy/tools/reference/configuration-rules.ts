@@ -6,7 +6,7 @@ export const configurationRules = {
   uniqueWebhookLabels:
     'Webhook labels are unique within a destination. The label of a webhook is its `id`. Without an `id`, it is the position of the webhook (`0` to `4`).',
   knownNames:
-    'Each entry of `destinations[].sources` is the id of a source, and each entry of `audiences.list[].destinations` the id of a destination. No list has the same id twice. With `operator.encryptionKeyFile`, an unknown id is not an error, because the operator API may create the source or destination later. With `destinationsFrom`, an unknown id of a destination does not make the configuration file invalid. The list of errors at the beginning of this page says what Hookline does until the destination exists.',
+    'Each entry of `destinations[].sources` is the id of a source, and each entry of `audiences.list[].destinations` the id of a destination. No list has the same id twice. With `operator.encryptionKeyFile`, an unknown id is not an error, because the operator API may create the source or destination later. With `destinationsFrom` and without `operator.encryptionKeyFile`, `check-config` reports an unknown id of a destination, but processes use the configuration. The list of errors at the beginning of this page says what Hookline does until the destination exists.',
   readableFiles:
     'Every file that a process or command reads exists and has valid content: a secret, a URL, certificates or a key.',
   usableCertificates: 'The values in `tls` of a destination are certificates or a private key in PEM format.',
@@ -16,13 +16,13 @@ export const configurationRules = {
   rotatesTwoSecrets: 'A destination with `secretRotatesAt` has two shared secrets, the old and the new one.',
   uniqueWriteKeys: 'Write keys are unique.',
   uniqueOperatorKeys: 'Names and keys in `operator.keys` are unique.',
-  uniqueUrls: 'URLs are unique within a destination.',
+  uniqueUrls: 'The URLs of the webhooks are unique within a destination.',
   allowedTargets:
-    'An IP address in a URL is public or in `network.allow`, and the port of every URL is in `network.ports`.',
+    'If the host of a webhook URL or `tokenUrl` is an IP address, this address is public or in `network.allow`. `network.ports` permits the port of each of these URLs.',
   httpsUrls:
     'With `network.httpsOnly: true`, the URL of every webhook and every `auth.oauth2.tokenUrl` begins with `https://`.',
   allowedHeaders:
-    'The static headers of a webhook are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-*` headers of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*`, connection headers such as `Connection` and, with `traceHeaders`, `traceparent` and `tracestate`.',
+    'The static headers of a webhook are valid HTTP headers. Each value has at most 4,096 bytes, and all names and values together have at most 8,192 bytes. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-Length`, `Content-Type`, `Content-Encoding`, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*`, connection headers such as `Connection` and, with `traceHeaders`, `traceparent` and `tracestate`.',
   comparableValues:
     'The value of a condition in `filter.where` fits its operator: a list for `in`, `true` or `false` for `exists`, a number for `gt`, `gte`, `lt` and `lte`, text for `prefix`, and a single value for `eq` and `ne`.',
   authorizationGivenOnce: 'A destination with `auth.oauth2` has no static `Authorization` header.',

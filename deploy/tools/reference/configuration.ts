@@ -55,18 +55,18 @@ Errors have these effects:
 
 - If the configuration file has an error, a running process keeps the previous configuration, and no process can start.
 - If a file of \`destinationsFrom\` has an error, a process keeps the destination as in the last valid version of this file. If the file has not been valid since the process started, the deliveries of its destination wait. If, in addition, the process cannot read \`id\` or \`sources\` in this file, the destination [gets no new messages](../how-to/add-a-destination.md#directories-of-other-teams).
-- If \`audiences.list\`, \`canary\` or \`notices\` names a destination that does not exist, the configuration file is invalid, except in two cases:
+- If \`audiences.list\`, \`canary\` or \`notices\` names a destination that does not exist, the configuration file is invalid. Exception: processes use the file if the destination may come from a file of \`destinationsFrom\` or from the operator API (\`operator.encryptionKeyFile\`). This table shows what Hookline does until the destination exists:
 
   | the configuration has | until the destination exists |
   |---|---|
   | \`destinationsFrom\`, but not \`operator.encryptionKeyFile\` | Hookline treats the destination as paused: its audience changes, canary messages, notices and retries wait. \`check-config\` exits with code 2, and the alert [HooklineDestinationsExcluded](../runbooks/HooklineDestinationsExcluded.md) fires |
-  | \`operator.encryptionKeyFile\` | Hookline sends no audience changes to the destination, makes no notices for it, and dead-letters its canary messages after about two minutes |
+  | \`operator.encryptionKeyFile\`, with or without \`destinationsFrom\` | Hookline sends no audience changes to the destination, makes no notices for it, and dead-letters its canary messages after about two minutes |
 
 Secrets:
 
 - A secret can be set directly (\`sharedSecret\`) or, with the suffix \`File\` on its key, as the path of a file (\`sharedSecretFile\`). The private key in \`kafka.tls\`, the password of the proxy and the encryption key can be set only as files. Hookline ignores a line break at the end of the file. A change of the file counts as a change of the configuration.
 - The path of the file is relative to the configuration file, or to the file of \`destinationsFrom\` that contains the path.
-- A process reads only the files that its [services](glossary.md#kafka-and-processes) need. A command, too, reads only some files. The other files may be missing:
+- A process reads only the files that its [services](glossary.md#kafka-and-processes) need. A command, too, reads only some files. The other files may be missing. This table shows the files that each service or command reads:
 
   | service or command | reads the files that these keys name |
   |---|---|

@@ -167,7 +167,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Nothing.',
   ],
   auth: [
-    'Hookline could not get an access token for the destination (`auth.oauth2`), or an endpoint responded with 401, but may accept a later token.',
+    'Hookline could not get an access token for the destination (`auth.oauth2`), or an endpoint responded with 401, but may accept a later token. In both cases, Hookline treats the attempt as not made.',
     asInOutcomes('auth'),
   ],
   paused: [

@@ -86,7 +86,7 @@ export class UnknownSchemaIds {
     this.#tokens = Math.min(implausible.burst, this.#tokens + (now - this.#refilledAt) * implausible.perMs)
     this.#refilledAt = now
     if (this.#tokens < 1)
-      return 'hookline did not look up this id, because the id is far above all known ids, and too many look-ups of unknown ids have failed'
+      return 'hookline did not look up this schema id, because it is far above all known ids, and too many look-ups of unknown ids have failed'
     this.#tokens--
     return undefined
   }

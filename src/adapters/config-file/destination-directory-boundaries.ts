@@ -146,7 +146,7 @@ export function boundaryProblems(
           {
             path: [...prefix, 'id'],
             message: foreignIdMessage,
-            hint: 'choose another id; Hookline uses the destination of the directory that is earlier in "destinationsFrom"',
+            hint: 'choose another id here; Hookline uses the destination with this id whose directory is earlier in "destinationsFrom"',
             first: [...other.prefix, 'id'],
           },
         ]

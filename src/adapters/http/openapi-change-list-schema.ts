@@ -20,7 +20,7 @@ export const changeList: Schema = closed(
     partial: {
       const: true,
       description:
-        'Present when more than 1,000 changes match the request: `changes` has only the newest 1,000. Kafka may remove changes that are older than 7 days. `partial` does not report removed changes.',
+        'Present when more than 1,000 changes match the request: `changes` has only the newest 1,000. Kafka may also remove changes that are older than 7 days, but `partial` does not show this.',
     },
     changes: { ...list(change), maxItems: 1_000 },
   },

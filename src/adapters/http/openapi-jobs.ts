@@ -109,7 +109,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       counts: {
         ...list(countRow),
         description:
-          'Numbers of dead letters by destination and reason. A dry run counts all selected dead letters. Any other replay counts only those that it could not replay.',
+          'Numbers of dead letters by destination and reason. A dry run counts all selected dead letters. A replay that is not a dry run counts only the dead letters that it could not replay.',
       },
     },
     [...always, 'filters'],

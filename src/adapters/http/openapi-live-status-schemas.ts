@@ -5,7 +5,7 @@ const results = (about: string): Schema =>
   closed({
     since: {
       ...time,
-      description: `Hookline counts the results from this time: ${about}, or up to 15 minutes earlier.`,
+      description: `Start of the counted period: ${about}, or up to 15 minutes earlier.`,
     },
     delivered: { ...count, description: 'Successful deliveries.' },
     failed: { ...count, description: 'Failed attempts. A delivery can have several.' },
@@ -58,7 +58,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
       state: {
         enum: ['closed', 'open', 'probing'],
         description:
-          '`closed`: all processes make attempts, or the destination is disabled or paused. `open`: at least one process makes no attempts, because too many have failed. `probing`: at least one of these processes has sent a probe (a single attempt), and waits for its result.',
+          '`closed`: all processes make attempts, or the destination is disabled or paused. `open`: at least one process makes no attempts, because too many attempts have failed. `probing`: at least one process waits for the result of a probe (a single attempt while the circuit breaker is open).',
       },
       nextProbeAt: {
         ...time,

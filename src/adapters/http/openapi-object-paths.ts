@@ -149,7 +149,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
     post: operation({
       ...{ id: 'rotateSecret', summary: 'Give a destination a new shared secret', answer: 'RotatedSecret' },
       description:
-        'For the time in `overlap`, the old secret signs `X-Signature`, and both secrets sign the Standard Webhooks headers. Then only the new secret signs.',
+        'During the time in `overlap`, the old secret signs `X-Signature`, and both secrets sign the Standard Webhooks headers. After it, only the new secret signs.',
       ...{ parameters: [id, ifMatch], body: ['RotateSecret', false] },
       codes: ['invalid_json', 'invalid_body', 'invalid_precondition', ...ofChanges, 'rotation_in_progress'],
     }),

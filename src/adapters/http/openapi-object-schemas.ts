@@ -54,7 +54,7 @@ export const objectView = {
     type: 'object',
     additionalProperties: text,
     description:
-      'The first 8 hex digits of the SHA-256 of each secret and of each masked URL. The keys are their paths in `document`. A value of fewer than 16 characters has no fingerprint.',
+      'Fingerprint of each secret and of each masked URL, by its path in `document`: the first 8 hex digits of the SHA-256. A value of fewer than 16 characters has no fingerprint.',
   },
 } as const satisfies Readonly<Record<string, Schema>>
 const ofFile = ['changedBy', 'changedAt', 'disabledAutomatically']
@@ -79,7 +79,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   }),
   ObjectRefusal: closed({
     code: { ...text, description: 'Identifies the error, for programs. Codes are stable.' },
-    message: { ...text, description: 'For people: what happened, and what to do.' },
+    message: { ...text, description: 'Text for people: what happened, and what to do.' },
     problems,
   }),
   Object: closed(objectView, ofFile),
@@ -136,7 +136,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         type: 'integer',
         minimum: 0,
         maximum: maxWriteKeys - 1,
-        description: `Number of earlier keys that stay valid: the newest ones. If absent, all earlier keys stay valid, and Hookline refuses the request if the source already has ${maxWriteKeys} keys.`,
+        description: `Number of earlier keys that stay valid. Hookline removes the oldest keys above this number. If absent, all earlier keys stay valid, and Hookline refuses the request if the source already has ${maxWriteKeys} keys.`,
       },
     },
     ['keep'],

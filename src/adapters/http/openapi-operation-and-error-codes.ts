@@ -18,7 +18,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   rotation_in_progress:
     'the destination already has two shared secrets, the maximum; to replace both now, send `"overlap": "0s"`',
   too_many_keys:
-    'the source already has three write keys, the maximum; to remove the oldest keys, send `keep` in the body: the number of earlier keys that stay valid',
+    'the source already has three write keys, the maximum; `keep` in the body sets how many of them stay valid',
   too_many_jobs: '100 replays and resends, the maximum, are waiting or running, so no job was created',
   not_in_use: 'Hookline does not use the destination now, because its document has problems',
   in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',

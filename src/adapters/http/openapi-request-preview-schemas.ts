@@ -36,8 +36,7 @@ export const previewedMessage: Schema = closed(
     },
     message: {
       type: 'object',
-      description:
-        'The message in the form in which an SDK sends it. Write a number of more than 15 digits in an id as text.',
+      description: 'The message in the form in which an SDK sends it. Write an id of more than 15 digits as text.',
     },
   },
   ['source'],

@@ -63,7 +63,7 @@ export const responses = {
   TooManyWrongKeys: {
     ...refusal('rate_limited'),
     description:
-      '`rate_limited`: too many requests had a wrong operator key, from this address or from all addresses together; send a valid key after the time in `Retry-After`.',
+      '`rate_limited`: too many requests from this address, or from all addresses together, had a wrong operator key; send a valid key after the time in `Retry-After`.',
   },
   UnknownAudience: refusal('unknown_audience', 'not_found'),
   Timeout: refusal('request_timeout'),

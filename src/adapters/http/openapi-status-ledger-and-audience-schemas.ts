@@ -62,7 +62,7 @@ export const statusLedgerAndAudienceSchemas: Readonly<Record<string, Schema>> = 
       problemCount: {
         ...count,
         description:
-          'Number of destinations and sources with at least one of these problems: Hookline cannot use the document, the configuration file and the API both define the object, or the file connects the destination to an unknown source. `problems` has the first 100 of them.',
+          'Number of destinations and sources with at least one of these problems: Hookline cannot use the document, the configuration file and the API both define the object, or the file connects the destination to an unknown source. `problems` has only the first 100 of these objects.',
       },
       ...liveInstallation,
     },
@@ -89,7 +89,8 @@ export const statusLedgerAndAudienceSchemas: Readonly<Record<string, Schema>> = 
       },
       partial: {
         const: true,
-        description: 'Present when Hookline has not read the numbers of users yet: send the request again later.',
+        description:
+          'Present only while Hookline does not know the numbers of users yet. In this case, send the request again later.',
       },
       audiences: list(audience),
     },

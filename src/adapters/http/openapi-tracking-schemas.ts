@@ -24,7 +24,7 @@ const messageFields = {
   userId: id('The user that the message is about.'),
   anonymousId: id('The visitor that the message is about, if the user is not known.'),
   timestamp: time(
-    'When the event happened. Default: `originalTimestamp` or, if both are absent, the time when Hookline receives the message.',
+    'When the event happened. If absent: `originalTimestamp`. If that is absent too: the time when Hookline receives the message.',
   ),
   originalTimestamp: time('When the event happened, for a message without `timestamp`.'),
   sentAt: time(
@@ -109,7 +109,7 @@ export const schemas = {
     properties: {
       success: { const: false },
       code: { type: 'string', description: 'Identifies the error, for programs. Codes are stable.' },
-      message: { type: 'string', description: 'For people: what happened, and what to do.' },
+      message: { type: 'string', description: 'Text for people: what happened, and what to do.' },
       error: { type: 'string', description: 'The same text as `message`, for SDKs that read it here.' },
       rejected: {
         $ref: '#/components/schemas/Rejected',

@@ -88,7 +88,7 @@ export const tooManyFailures = (retryAfter: number): HttpResponse =>
 
 const bearerPattern = /^bearer[ \t]+(\S+)[ \t]*$/i
 const tooManyWrong =
-  'Too many requests had a wrong operator key, from this address or from all addresses together: wait for the time in Retry-After, and send a valid key.'
+  'Too many requests from this address, or from all addresses together, had a wrong operator key: wait for the time in Retry-After, then send a valid key.'
 const noKey = problem(
   'invalid_operator_key',
   "The request has no valid operator key: send 'Authorization: Bearer <key>'.",

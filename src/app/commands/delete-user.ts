@@ -46,8 +46,8 @@ interface Options {
 }
 
 const description = [
-  'Deletes users in the sources that --source names (default: in every source). Within 5 seconds, Hookline stops delivering earlier events of these users. Hookline also removes the users from all audiences.',
-  'In each of the sources, Hookline sends one delete message per user to every enabled destination of the source, with the usual retries.',
+  'Deletes users in the sources that --source names (default: in every source). Within 5 seconds, Hookline stops delivering earlier events of these users. Hookline also removes the users from all audiences, even if --source names only some sources.',
+  'For each of these sources, Hookline sends one delete message per user to every enabled destination of the source, with the usual retries.',
   'With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
   'The command writes directly to Kafka and needs no collector. It prints the id of the deletion. To see the progress, run the command with this id in --status.',
   'If the command fails before it has written everything, repeat it with the same options, and with the printed id in --id.',
@@ -72,7 +72,7 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
     .option('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
     .option(
       '--source <id...>',
-      `delete the users only in this source and at its destinations (default: in every source); can be repeated; maximum: ${maxUserSourcePairs} pairs of a user and a source`,
+      `delete the users only in this source and at its destinations (default: in every source); can be repeated; the number of users times the number of sources must be at most ${maxUserSourcePairs}`,
     )
     .option('--suppress', 'also drop new events of these users, until you run `hookline unsuppress-user`')
     .option(

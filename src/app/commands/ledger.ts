@@ -45,7 +45,7 @@ export function ledgerCommand(io: CommandIo): Command {
       '--since <time>',
       'begin with the hour that contains this time: ISO 8601, or a duration before now, such as 6h',
     )
-    .option('--until <time>', 'end with the hour that contains this time, in the same form as --since')
+    .option('--until <time>', 'end with the hour that contains this time (same format as --since)')
     .action(async (options: Options) => run(options, io))
   return withExamples(withJsonOption(withOperatorOptions(command)), [
     'hookline ledger --since 6h',
@@ -62,7 +62,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   printData(io, options, answer, linesOf(answer))
   if (answer.partial === true)
     io.stderr.write(
-      'hookline: some rows or counts are missing, because there are too many, or because the operator service could not read them in time; to request fewer rows, use --since, --until and --destination\n',
+      'hookline: some rows or counts are missing: the result has too many rows, or the operator service could not read them in time; to request fewer rows, use --since, --until and --destination\n',
     )
   if (answer.exactSince !== undefined)
     io.stderr.write(

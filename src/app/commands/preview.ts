@@ -42,8 +42,8 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 
 const description = [
   'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing.',
-  'Without --operator-url, the command reads only the configuration file and the files that this file names. It then does not know the destinations and sources that were created through the operator API. With --operator-url, the operator API previews the requests to the destination that --destination names. HOOKLINE_OPERATOR_URL has the same effect as --operator-url. With --config, the command ignores HOOKLINE_OPERATOR_URL.',
-  'The output has the format of .http files, which many editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown. With the operator API, secrets and signatures are always masked.',
+  'Without the option --config, the command uses the operator API if --operator-url is given or HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. The operator API then previews the requests to the destination that --destination names. In all other cases, the command reads only the configuration file and the files that this file names, so it does not know the destinations and sources that were created through the operator API.',
+  'The output has the format of .http files, which many editors can open. Without the operator API, values that the configuration itself contains are shown. Header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***, unless --show-secrets is given. With the operator API, secrets and signatures are always masked.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
@@ -119,7 +119,7 @@ async function previewByApi(options: Options, io: CommandIo, clock: Clock): Prom
   const { destination, source, showSecrets } = options
   if (destination === undefined)
     throw new UsageError(
-      'the operator API previews only one destination: add --destination <id>; to preview all destinations of a configuration file without the API, use --config <file>',
+      'the operator API previews one destination at a time: add --destination <id>; to preview all destinations of a configuration file, use --config <file>',
     )
   if (showSecrets === true)
     throw new UsageError('the operator API never shows secrets, so --show-secrets has no effect: omit this option')

@@ -43,16 +43,16 @@ export type ReplayAccess = Pick<
 >
 
 const description = [
-  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. Before it does so, it asks for a confirmation if it runs in a terminal and does not use the operator API.',
+  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. In this case, it asks for a confirmation in a terminal, unless it uses the operator API.',
   'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window.',
   'If a dead letter has no destination, for example with the reason "unknown_source", the replay writes its event to the events topic again.',
   'If a dead letter has the value of a user for an audience or computed trait, Hookline sends the current value instead, unless the destination already has the current value.',
-  'Without --config, the command uses the operator API if --operator-url is given or HOOKLINE_OPERATOR_URL is set. The operator service then replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
+  'Without the option --config, the command uses the operator API if --operator-url is given or HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. The operator service then replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
   'A replay job waits until all earlier replay jobs have ended. With --destination, it also waits for earlier resend jobs of this destination. Without --destination, it waits for all earlier resend jobs.',
-  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time.',
+  'Without the operator API, the replay ends when you stop the command. If you run the command again, it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time.',
   'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. While the operator service runs a replay job, a replay without the operator API replays nothing.',
-  'Hookline cannot replay a dead letter if its destination is disabled or not in the configuration, or if its record is invalid, truncated or too large for the target topic. Hookline can replay the delete message of a deleted user only for about 50 days after the deletion.',
-  'Only with --even-disconnected, the command also replays deliveries whose destination is no longer connected to the source of the event, or whose event cannot be decoded.',
+  'Hookline cannot replay a dead letter if its destination is disabled or not in the configuration, or if the dead letter is truncated, is too large for the target topic, or was not written by Hookline. Hookline can replay the delete message of a deleted user only for about 50 days after the deletion.',
+  'With --even-disconnected, the command also replays a dead letter if its destination is no longer connected to the source of its event, or if Hookline cannot decode the event.',
   'If a selected dead letter is not replayed, the command prints the reason, and the exit code is 1 (with --dry-run: 0).',
 ].join('\n\n')
 

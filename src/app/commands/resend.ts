@@ -47,11 +47,7 @@ export function resendCommand(io: CommandIo): Command {
       'send events received at or after this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--since', now),
     )
-    .option(
-      '--until <time>',
-      'send events received before this time, in the same form as --since',
-      timeOf('--until', now),
-    )
+    .option('--until <time>', 'send events received before this time (same format as --since)', timeOf('--until', now))
     .option('--types <list>', 'send only messages of these types (comma-separated)', listOf)
     .option('--user-ids <list>', 'send only messages of these users (comma-separated)', listOf)
     .option(

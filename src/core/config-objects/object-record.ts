@@ -117,7 +117,7 @@ export function decodeRecord(
     return {
       kind: 'damaged',
       name,
-      detail: 'the header "version", "changed-at" or "action" is missing or invalid, or the header "copy" is invalid',
+      detail: 'a header is invalid or missing: "version", "changed-at" and "action" are required, "copy" is optional',
     }
   if (writeId === '') return { kind: 'damaged', name, detail: 'the header "write" is missing' }
   if ((value === null) !== (action === 'deleted'))

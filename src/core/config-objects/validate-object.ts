@@ -76,7 +76,7 @@ const fileProblem = (path: Path): SettingsProblem => ({
   path: maskUnknownKeys(path),
   at: 'key',
   message: 'names a file, which is possible only in the configuration file',
-  hint: 'write the value itself; Hookline encrypts it before it is stored',
+  hint: 'write the value here, not the name of a file; Hookline stores the value encrypted',
 })
 
 /** The smallest configuration in which the document is an entry. */

@@ -52,7 +52,7 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   reset: 'check that the server is running, and that no proxy closes its connections',
   proxy: 'check network.proxy, and whether the proxy runs and permits connections to this endpoint',
   tls_untrusted:
-    'Hookline sends no requests to this endpoint: ask the owner of the endpoint to correct the certificate; if a private CA issued the certificate, add this CA to tls.caFile or tls.ca of the destination, or to network.caFile if the destination has neither',
+    'Hookline sends no requests to this endpoint: if a private CA issued the certificate, add this CA to tls.caFile or tls.ca of the destination, or to network.caFile if the destination has neither; otherwise, ask the owner of the endpoint to correct the certificate',
   tls_other:
     'the server must support TLS 1.2 or newer on this port, with a cipher suite that does not use DHE (ECDHE is permitted); if the server requires a client certificate, set "tls" of the destination',
 }

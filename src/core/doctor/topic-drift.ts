@@ -183,7 +183,7 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise, if a process writes an outdated record late, compaction may delete the valid record with the same key`
+  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms, because compaction may delete a valid record if a process writes an outdated record with the same key after it`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 

@@ -49,7 +49,7 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
   const { type, userId } = message
   if (origin === undefined) {
     if (type === 'delete') return "it is a delete message without the field 'origin'"
-    if (sourceId === audiencesSource) return `its source is ${sourceId}, but it has no field 'origin'`
+    if (sourceId === audiencesSource) return `its source is ${sourceId}, but the event has no field 'origin'`
     const name = ownTrackMessages.get(sourceId)
     const isForOne = destinationId !== undefined
     return name === undefined || (type === 'track' && isForOne === (sourceId !== factsSource))

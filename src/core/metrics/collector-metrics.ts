@@ -8,7 +8,8 @@ const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const { source } = openLabels
 const code = {
-  values: '`ok`, `preflight` (collector only) and the error codes of the tracking API and the operator API',
+  values:
+    '`ok`, the error codes of the API that responds (tracking API or operator API), and `preflight` (only the tracking API)',
   canOverflow: false,
 } as const
 
@@ -26,7 +27,7 @@ export const collectorMetrics = {
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. If the collector refuses a whole request, it counts none of the messages, except invalid ones in a request with the header `X-Strict-Mode`.',
+    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. If the collector refuses a whole request, it counts none of its messages. Exception: with the header `X-Strict-Mode`, one invalid message makes the collector refuse the request, and the invalid messages count as `rejected`.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(

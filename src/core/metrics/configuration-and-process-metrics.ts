@@ -38,7 +38,7 @@ export const processMetrics = {
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Files of `destinationsFrom` that this process cannot use, because they are invalid or missing, or come after the first 2,000 files of their directory. All files after the first 2,000 usually count as one file. The process uses the rest of the configuration.',
+    'Files of `destinationsFrom` that this process cannot use, because they are invalid or missing, or come after the first 2,000 files of their directory. Of the files after the first 2,000, each one that the process has read before counts, and all others together count as one. The process uses the rest of the configuration.',
     { unit: 'files', use: 'alert' },
   ),
   configObjects: gauge(
@@ -48,22 +48,22 @@ export const processMetrics = {
   ),
   configObjectsAge: gauge(
     'hookline_config_objects_age_seconds',
-    'Time since this process last read all changes of the destinations and sources of the operator API. About a second is normal. The time grows while the process cannot read the config topic. It is 0 if the installation has no config topic.',
+    'Time since this process last read the config topic to its end. The topic has the destinations and sources of the operator API. About a second is normal. The time grows while the process cannot read the config topic. It is 0 if the installation has no config topic.',
     { unit: 'seconds', use: 'alert' },
   ),
   configConflicts: gauge(
     'hookline_config_conflicts',
-    'Destinations and sources of the config topic that the configuration file also defines. Hookline uses the definition in the file.',
+    'Number of destinations and sources that both the config topic and the configuration file define. Hookline uses the definition in the file.',
     { unit: 'objects', use: 'dashboard' },
   ),
   configOldSeals: gauge(
     'hookline_config_objects_old_key',
-    'Destinations and sources of the config topic with a secret that is not encrypted with the first key of `operator.encryptionKeyFile`.',
+    'Number of destinations and sources of the config topic with a secret that is not encrypted with the first key of `operator.encryptionKeyFile`.',
     { unit: 'objects', use: 'dashboard' },
   ),
   config: gauge(
     'hookline_config_info',
-    'Always 1. Processes with the same configuration have the same hash. Secrets do not change the hash.',
+    'Always 1. Processes with the same configuration have the same value of the label `hash`. Secrets do not change this value.',
     {
       unit: 'state',
       use: 'alert',
@@ -93,7 +93,7 @@ export const processMetrics = {
   ),
   series: gauge(
     'hookline_metrics_series',
-    'Time series of this process that have an id from the configuration as a label value, for example the id of a destination.',
+    'Number of time series of this process with an id from the configuration as a label value, for example the id of a destination.',
     {
       unit: 'series',
       use: 'dashboard',

@@ -104,7 +104,7 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries that Hookline moved to a retry topic without an attempt, by cause: for example, the queue of the destination is too long (`lane_full`), or its circuit breaker is open (`breaker_open`). The cause `auth` is different: Hookline made an attempt, but had no valid access token. docs/reference/errors.md explains all causes.',
+    'Deliveries that Hookline moved to a retry topic without a request to a webhook, by cause: for example, the queue of the destination is too long (`lane_full`), its circuit breaker is open (`breaker_open`), or Hookline has no valid access token (`auth`). docs/reference/errors.md explains all causes.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(
@@ -124,7 +124,7 @@ export const deliveryMetrics = {
   ),
   parked: counter(
     'hookline_parked_total',
-    'Deliveries written to a retry topic: retries after an attempt, and deferrals without an attempt.',
+    'Deliveries written to a retry topic: retries after failed attempts, and deferrals (`hookline_deferrals_total`).',
     { unit: 'deliveries', use: 'dashboard', labels: { tier } },
   ),
   breakersOpen: gauge(
@@ -146,7 +146,7 @@ export const deliveryMetrics = {
     'Remaining time for which this process makes no attempt at a destination whose endpoint has responded with 429 or `Retry-After`. Destinations without this pause have no series. A pause by an operator does not count.',
     { unit: 'seconds', use: 'dashboard', labels: { destination } },
   ),
-  callsInFlight: gauge('hookline_calls_in_flight', 'Requests to webhooks that are in progress in this process.', {
+  callsInFlight: gauge('hookline_calls_in_flight', 'Number of requests to webhooks in progress in this process.', {
     unit: 'requests',
     use: 'alert',
   }),
@@ -192,7 +192,7 @@ export const deliveryMetrics = {
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices (messages to operators about destinations and the configuration), by result of the write to the events topic. Includes the internal messages from which Hookline derives notices. `dropped`: not written, because too many messages already waited for the write.',
+    'Notices (messages to operators about destinations and the configuration), by result of the write to the events topic. The internal messages from which Hookline makes notices count too. `dropped`: not written, because too many messages already waited for the write.',
     { unit: 'messages', use: 'dashboard', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(

@@ -21,7 +21,7 @@ export const kafkaMetrics = {
   ),
   recordsOpen: gauge(
     'hookline_records_open',
-    'Records of the events topic and the retry topics that this process has begun to process and not finished.',
+    'Number of records of the events topic and the retry topics that are in progress in this process.',
     {
       unit: 'records',
       use: 'dashboard',
@@ -44,7 +44,7 @@ export const kafkaMetrics = {
   ),
   partitionProgress: gauge(
     'hookline_partition_last_progress_timestamp_seconds',
-    'Time at which the partition last made progress; the current time if the partition has no due record. Records that wait because of `audiences.emitPerSecond` are not due. Retries that wait for a limit of their destination are due only if other records of the partition are due.',
+    'Time at which the partition last made progress; the current time if the partition has no due record, or if its due records wait only for `audiences.emitPerSecond` or for limits of their destinations.',
     { unit: 'Unix time', use: 'alert', labels: { topic, partition } },
   ),
   assignedPartitions: gauge('hookline_assigned_partitions', 'Partitions assigned to this process.', {
@@ -88,7 +88,7 @@ export const kafkaMetrics = {
   ),
   produceFailures: counter(
     'hookline_produce_failures_total',
-    'Failed writes of the collector (accepted messages only), the dispatcher and the audiences service. The collector responds to the sender with an error; the other two services repeat the write. Canary messages, notices, and records of the attempts, status and config topics are not counted.',
+    'Failed writes to Kafka by the collector (accepted messages only), the dispatcher and the audiences service. The collector responds to the sender with an error; the other two services repeat the write. Canary messages, notices, and records of the attempts, status and config topics are not counted.',
     { unit: 'writes', use: 'dashboard', labels: { topic } },
   ),
   unwritableTopics: gauge(

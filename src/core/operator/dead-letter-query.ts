@@ -51,7 +51,7 @@ export function deadLetterQueryOf(given: Given, now: EpochMs): QueryRead<DeadLet
     add({
       path: 'after',
       message: 'is not a value of "next" from an earlier response',
-      hint: 'use the value of "next" in the response with the previous page, unchanged',
+      hint: 'copy the value of "next" unchanged from the response with the previous page',
     })
   if (problems.length > 0) return { kind: 'invalid', problems }
   const { destination, message } = given as Readonly<Record<string, string | undefined>>

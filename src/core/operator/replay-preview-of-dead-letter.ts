@@ -47,7 +47,7 @@ const noRequest = (reason: NoReplayRequestReason): ReplayPreview => ({ reason, m
 
 const texts: Readonly<Record<NoReplayRequestReason, string>> = {
   unknown_destination:
-    'Hookline does not find the destination, so a replay sends nothing. If the destination no longer exists, create it again with the same id, then replay. If Hookline cannot read its configuration, correct the configuration.',
+    'Hookline does not find the destination, so a replay sends nothing. If the destination no longer exists, create it again with the same id, then replay. If Hookline cannot read the configuration of the destination, correct this configuration.',
   disabled: 'The destination is disabled, so a replay sends nothing: enable it, then replay.',
   not_connected:
     'The source of the event is no longer connected to the destination, so a replay sends nothing: add the source to "sources" of the destination, or replay with "evenDisconnected".',

@@ -58,7 +58,7 @@ function refuseValue(op: Op, value: unknown): Objection | undefined {
         ? undefined
         : {
             message: 'must be text of at least one character for the operator "prefix"',
-            hint: 'if it is a number, put it in quotes',
+            hint: 'if the value is a number, put it in quotes',
           }
   }
 }

@@ -83,4 +83,4 @@ function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): 
 }
 
 const limitHint = (key: 'timeout' | 'window', limit: DurationMs): string =>
-  `delivery.${key} is ${formatDuration(limit)}, and the policy of a destination can only lower it`
+  `delivery.${key} is ${formatDuration(limit)}; the policy of a destination can shorten this time, but not extend it`

@@ -116,7 +116,7 @@ const topics = z
       .max(10_000)
       .default(12)
       .describe(
-        'Number of partitions of each topic that Hookline creates. Exceptions: the topic `<prefix>.status` has one partition. If the events topic already exists, new retry, ledger and audience topics get as many partitions as the events topic has.',
+        'Number of partitions of each topic that Hookline creates. Hookline always creates the topic `<prefix>.status` with one partition. If the events topic already exists, new retry, ledger and audience topics get as many partitions as the events topic has.',
       ),
     replicationFactor: count.max(32_767).default(3).describe('Replication factor of each topic that Hookline creates.'),
   })

@@ -6,7 +6,7 @@ export const lifecycle = z.strictObject({
   disableAfter: duration
     .optional()
     .describe(
-      'Hookline disables the destination when all its attempts have failed for this time, for example `72h`, and at least 20 attempts have failed. Failures with `http_429`, `auth`, `proxy`, `internal` or `blocked_address` do not count. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
+      'Hookline disables the destination when all its attempts have failed for this time, for example `72h`, and at least 20 attempts have failed in this time. Hookline ignores failures with `http_429`, `auth`, `proxy`, `internal` or `blocked_address`. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
     ),
   onGone: oneOf(['notify', 'disable'])
     .default('notify')
@@ -17,6 +17,6 @@ export const lifecycle = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      '`true`: paused time does not count towards the retry window of a delivery, up to 48h in total. Paused time is the time for which the delivery waits because its destination is paused.',
+      '`true`: the time for which a delivery waits because its destination is paused makes its retry window longer, by at most 48h in total.',
     ),
 })

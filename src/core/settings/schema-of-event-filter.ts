@@ -44,7 +44,7 @@ const valueText = `must be text, a number, true or false, or a list of 1 to ${ma
 const condition = z.strictObject({
   path,
   op: oneOf(conditionOps).describe(
-    'How Hookline compares the value in the message with `value`. `eq`: equal. `ne`: not equal. `in`: equal to an entry of the list `value`. `exists`: the path has a value (`true`) or no value (`false`). `gt`, `gte`, `lt`, `lte`: comparison of numbers. `prefix`: text that begins with `value`.',
+    'How Hookline compares the value in the message with `value`. `eq`: equal. `ne`: not equal. `in`: equal to an entry of the list `value`. `exists`: with `value: true`, the path has a value; with `value: false`, it has none. `gt`, `gte`, `lt`, `lte`: comparison of numbers. `prefix`: text that begins with `value`.',
   ),
   value: z
     .union([scalar, z.array(scalar).min(1).max(maxValues)], withMessage(valueText))
@@ -84,7 +84,7 @@ export const filter = z
       .max(maxConditions)
       .optional()
       .describe(
-        'Conditions on the values of a message of any type. A message passes if all conditions are true. If a message has no value at the path, all conditions are false except two: `ne`, and `exists` with `value: false`.',
+        'Conditions on the values of a message of any type. A message passes if all conditions are true. If a message has no value at the path of a condition, the condition is true for `ne`, and for `exists` with `value: false`. For every other operator it is false.',
       ),
     sample: z
       .strictObject({

@@ -13,7 +13,9 @@ export const source = z.strictObject({
     .describe(
       'Write key that authenticates the source, or a list of up to three keys during a rotation. Alternatively, set `writeKeyFile`.',
     ),
-  writeKeyFile: oneToThree(fileName).optional().describe('File with the write key, or a list of up to three files.'),
+  writeKeyFile: oneToThree(fileName)
+    .optional()
+    .describe('File with the write key, or a list of up to three files with one key each.'),
 })
 
 const webhook = z.strictObject({

@@ -26,10 +26,10 @@ const minInterval = durationMs(3_600_000)
 const by = 'hookline.key-rotation'
 
 const differentOrder =
-  'processes seem to have different first keys in operator.encryptionKeyFile, because within the last hour a process encrypted a destination or source (see "kind" and "id") with another key: use the same order of keys in all processes with the service operator; ignore this line if you have changed the first key twice within an hour'
+  'within the last hour, a process encrypted a destination or source (see "kind" and "id") with a key that is not the first key of operator.encryptionKeyFile in this process; unless you changed the first key twice within that hour, the processes have different first keys: use the same order of keys in all processes with the service operator'
 
 const notRenewed =
-  'hookline could not encrypt the secrets of a destination or source again with the first key of operator.encryptionKeyFile (see "kind", "id" and "problems"): if "problems" names a missing key, add this key to operator.encryptionKeyFile; otherwise, use the operator API to set the secrets again, or to delete the destination or source'
+  'hookline could not encrypt the secrets of a destination or source (see "kind" and "id") with the new first key of operator.encryptionKeyFile (see "problems"); if "problems" names a missing key, add this key to operator.encryptionKeyFile; otherwise, use the operator API to set the secrets again, or to delete the destination or source'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>

@@ -110,11 +110,11 @@ async function undoUnlessKept(
 const noValidState = ({ message }: SettingsProblem, why: SettingsProblem, isUndone: boolean): string =>
   isUndone
     ? `another process made a conflicting change: ${message}; Hookline undid the requested change, but the restored version of the object is invalid too: ${why.message}`
-    : `another process made a conflicting change: ${message}; Hookline did not undo the requested change, because the earlier version of the object is invalid too: ${why.message}`
+    : `another process made a conflicting change: ${message}; Hookline did not undo the requested change, because the undo would cause another conflict: ${why.message}`
 
 function notWritten({ message }: SettingsProblem, result: NotApplied, isUndo: boolean): string {
   const why = result.kind === 'failed' ? result.detail : 'another process changed the object first'
   return isUndo
     ? `another process made a conflicting change: ${message}; Hookline could not undo the requested change: ${why}`
-    : `another process made a conflicting change: ${message}; Hookline undid the requested change, but the object now has an invalid version, because Hookline could not make the requested change again: ${why}`
+    : `another process made a conflicting change: ${message}; Hookline undid the requested change, but the restored version of the object is invalid too, and Hookline could not make the requested change again: ${why}`
 }

@@ -64,7 +64,7 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
     } catch (error) {
       return objectRefusal(
         'unavailable',
-        `Kafka did not report the offsets, so no job was created (${(error as Error).message}): send the request again after the time in Retry-After.`,
+        `Kafka did not report the offsets that the job needs, so no job was created (${(error as Error).message}): send the request again after the time in Retry-After.`,
         { retryAfter },
       )
     }
@@ -119,8 +119,8 @@ const keyReused = objectRefusal(
     problems: [
       {
         path: 'Idempotency-Key',
-        message: 'an earlier request with this value had another body',
-        hint: 'to create a new job, send a new value; to get the earlier job, send the body of the earlier request',
+        message: 'an earlier request with this Idempotency-Key had another body',
+        hint: 'to create a new job, send a new Idempotency-Key; to get the earlier job, send the body of the earlier request',
       },
     ],
   },

@@ -100,7 +100,7 @@ export function createDeletionsAndAudiences(deps: OperatorDeps): DeletionsAndAud
         const reason = end.kind === 'refused' ? { why: end.message } : {}
         const facts = { audience: name, mode, syncId, received, end: end.kind, ...reason }
         if (end.kind === 'ended')
-          logger.info(facts, 'audience sync accepted: Kafka has stored the whole list, and hookline applies it next')
+          logger.info(facts, 'audience sync accepted: Kafka has stored the whole list; hookline now applies it')
         else logger.warn(facts, incompleteSync)
         return answerTo(report)
       })

@@ -62,7 +62,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
       isLate = true
       const message = `the read did not finish within ${readTime / 1_000} s`
       readTime = durationMs(Math.min(2 * readTime, maxReadTime))
-      throw new Error(`${message}; the next read has a limit of ${readTime / 1_000} s`)
+      throw new Error(`${message}; the time limit of the next read is ${readTime / 1_000} s`)
     }
     const reader: TopicReader = {
       async readToEnd(topic, onRecord) {

@@ -184,5 +184,5 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
 
 const tooManyKeys = objectRefusal(
   'too_many_keys',
-  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with a number from 0 to ${maxWriteKeys - 1}. This number of the newest keys stays valid beside the new key, and Hookline removes the other keys.`,
+  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep", the number of the newest keys (0 to ${maxWriteKeys - 1}) that stay valid beside the new key. Hookline removes the other keys.`,
 )

@@ -130,7 +130,7 @@ export const configuration: Row = {
     {
       title: 'Age of the objects',
       description:
-        'Time since each process last read all changes of the destinations and sources of the operator API. About a second is normal. If the time grows, the process cannot read the config topic. 0 means that the installation has no config topic.',
+        'Time since each process last read the config topic to its end. The topic has the destinations and sources of the operator API. About a second is normal. If the time grows, the process cannot read the config topic. 0 means that the installation has no config topic.',
       unit: 's',
       as: 'lines',
       width: 8,

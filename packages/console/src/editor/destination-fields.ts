@@ -24,10 +24,10 @@ export const secretField: FormField = {
   label: 'Shared secret',
   path: ['sharedSecret'],
   type: 'password',
-  hint: 'Hookline signs every request with this secret (HMAC). Empty: requests have no HMAC signature. To create a secret later, use "Rotate secret" on the page of the destination.',
+  hint: 'Hookline signs every request with this secret (HMAC). If empty, requests have no HMAC signature. To create a secret later, use "Rotate secret" on the page of the destination.',
 }
 
-const fileValue = (key: string): string => `Empty: the value of ${key} in the configuration file applies.`
+const fileValue = (key: string): string => `If empty, the value of ${key} in the configuration file applies.`
 
 export const policyFields: readonly FormField[] = [
   {
@@ -36,7 +36,7 @@ export const policyFields: readonly FormField[] = [
   },
   {
     ...{ label: 'Maximum concurrent requests', path: ['policy', 'maxConcurrency'], type: 'number' },
-    hint: 'All Hookline processes together send at most this many concurrent requests to each webhook. Empty: only the limits of the section "delivery" of the configuration file apply.',
+    hint: 'All Hookline processes together send at most this many concurrent requests to each webhook. If empty, only the limits of the section "delivery" of the configuration file apply.',
   },
   {
     ...{ label: 'Timeout', path: ['policy', 'timeout'] },

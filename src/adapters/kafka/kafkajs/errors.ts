@@ -27,7 +27,7 @@ export function consumerStopped(groupId: string): KafkaError {
 
 /** Creates the error that a broker would return for a record that is too large. */
 export function recordTooLarge(topic: string, bytes: number, maxBytes: number): KafkaError {
-  const line = `the record for topic ${topic} may be too large: it has up to ${bytes} bytes, but Hookline writes records of at most ${maxBytes} bytes`
+  const line = `Hookline did not write the record for topic ${topic}, because its estimated size of ${bytes} bytes is more than the maximum of ${maxBytes} bytes`
   return new KafkaError(line, { code: 'MESSAGE_TOO_LARGE', retriable: false })
 }
 

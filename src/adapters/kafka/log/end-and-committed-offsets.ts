@@ -48,7 +48,7 @@ export async function readCommits(kafka: KafkaClient, groupId: string): Promise<
       })),
     )
   } catch (error) {
-    throw toKafkaError(`cannot read the commits of group ${groupId}`, error)
+    throw toKafkaError(`cannot read the committed offsets of group ${groupId}`, error)
   } finally {
     await admin.disconnect()
   }

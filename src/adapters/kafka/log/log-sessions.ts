@@ -162,7 +162,7 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
     },
     async commits(groupId, topic) {
       const partitions = await partitionsOf(topic)
-      return asked(`cannot read the commits of ${groupId}`, async () => {
+      return asked(`cannot read the committed offsets of group ${groupId}`, async () => {
         const coordinator = await cluster.findGroupCoordinator({ groupId })
         const wanted = [{ topic, partitions: partitions.map(partition => ({ partition })) }]
         const { responses } = await coordinator.offsetFetch({ groupId, topics: wanted })

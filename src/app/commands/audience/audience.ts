@@ -23,7 +23,7 @@ const syncDescription = [
   'Each line of the list is a user id (plain text, or a JSON string or number), or a JSON object with "userId" and "value". The list is CSV if its first line that is not blank has a column "userId"; the column "value" then has the values. The list may be compressed with gzip.',
   'In the list of an audience, the value false removes the user, and a line without a value adds the user. In the list of a computed trait, each line needs a value; null (in CSV: an empty field) removes the user.',
   'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point, and removes no users who are missing from the list. Sync the whole list again.',
-  'If a program writes the list to stdin and fails before the end, a full sync removes the users whom the program did not write. To avoid this, write the list to a file first.',
+  'If a program writes the list to stdin and fails before the end, Hookline does not notice the failure. A full sync then removes the users whom the program did not write. To avoid this, write the list to a file first.',
   'With --wait, the command waits until each change is delivered or has failed. Because of retries, this may take several hours. The exit code is 1 if a change was not delivered, or if a full sync was not applied completely.',
   'With --json, the field "seconds" has the duration of the upload and, with --wait, the field "waitSeconds" has the duration of the wait.',
 ].join('\n\n')

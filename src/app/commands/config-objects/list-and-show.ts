@@ -56,7 +56,7 @@ function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): vo
     ...problems.map(problemText),
     ...(conflict
       ? [
-          'is defined in the configuration file and through the operator API, and Hookline uses the definition in the file; to use or delete the other definition, first remove the object from the file',
+          'is defined in the configuration file and through the operator API: Hookline uses only the definition in the file; remove it from the file before you use or delete the other definition',
         ]
       : []),
     ...(disabling === undefined ? [] : [disablingText(id, disabling)]),

@@ -4,8 +4,8 @@ import { noFailingText } from '../../../../packages/console/src/pages/overview/n
 const unknown = 'It is unknown whether destinations are failing.'
 const noBreaker = 'No circuit breaker is open.'
 const noLetter = 'No destination has dead letters from the last hour.'
-const breakersMissing = 'The operator service did not report the state of every circuit breaker.'
-const lettersMissing = 'The operator service did not list every dead letter from the last hour.'
+const breakersMissing = 'The states of some or all circuit breakers are unknown.'
+const lettersMissing = 'The list of dead letters from the last hour is incomplete or missing.'
 
 it.each<[string, Parameters<typeof noFailingText>, string, string]>([
   ['both', [{ openBreakers: [] }, {}], 'No destination is failing.', `${noBreaker} ${noLetter}`],

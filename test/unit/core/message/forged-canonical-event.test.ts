@@ -73,7 +73,7 @@ describe('marked as canonical, but', () => {
       { ...deletion, origin: { ...deletion.origin!, destinations: Array(10_001).fill('') } },
       /names more than 10000 destinations/,
     ],
-    ['an audience without an origin', { ...audience, origin: undefined }, /but it has no field 'origin'/],
+    ['an audience without an origin', { ...audience, origin: undefined }, /but the event has no field 'origin'/],
     [
       'an audience of another source',
       { ...audience, sourceId: 'web' },

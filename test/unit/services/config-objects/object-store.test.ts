@@ -70,7 +70,7 @@ describe('the object store', () => {
     expect(store.object(crm)?.problems).toEqual([])
     expect(store.allToCopy()).toEqual([crm])
     expect(logger.lines.map(({ fields }) => fields['detail'])).toEqual([
-      'the header "version", "changed-at" or "action" is missing or invalid, or the header "copy" is invalid',
+      'a header is invalid or missing: "version", "changed-at" and "action" are required, "copy" is optional',
       'the key of the record is not destination/<id>, source/<id> or failures/<id>',
     ])
   })

@@ -75,7 +75,7 @@ describe('/livez does not fail', () => {
     const ask = await serve(harness)
     harness.live.silentFor = durationMs(24 * 60 * minute)
     expect(await ask('/livez')).toEqual(well)
-    const reason = `- groups: no response from a broker for ${24 * 60 * minute} ms`
+    const reason = `- groups: a consumer got no response from any broker for ${24 * 60 * minute} ms`
     expect(await ask('/readyz')).toEqual([503, `${reason}\nfailed\n`])
   })
 

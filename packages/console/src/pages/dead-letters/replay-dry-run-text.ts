@@ -18,7 +18,7 @@ export function dryRunText({
   counts,
   error,
 }: Pick<Replay, 'state' | 'progress' | 'counts' | 'error'>): string {
-  if (state === 'waiting') return 'The count begins when no other replay runs.'
+  if (state === 'waiting') return 'Hookline counts the dead letters when no other replay runs.'
   if (isActive({ state })) return `Counting… ${countWithNoun(progress?.seen ?? 0, 'dead letter')} read so far.`
   if (state === 'cancelled')
     return 'Hookline did not count all dead letters, because an operator cancelled the dry run.'

@@ -43,7 +43,7 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
       </Panel>
       {destinations.length === 0 && (
         <div class="panel panel-wide">
-          <EmptyState title="The search found this message at no destination." />
+          <EmptyState title="The search found no delivery of this message." />
         </div>
       )}
       {destinations.map(destination => (

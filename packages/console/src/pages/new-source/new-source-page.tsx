@@ -64,7 +64,7 @@ function NewSourceForm() {
         text={text}
         onText={setText}
         check={check}
-        form={form => <SourceForm {...form} hint="Empty: the console makes a key and shows it once." />}
+        form={form => <SourceForm {...form} hint="If empty, the console generates a key and shows it once." />}
       />
       {error !== undefined && <ErrorMessage error={error} />}
       <div class="actions">

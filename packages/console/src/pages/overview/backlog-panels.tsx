@@ -26,7 +26,7 @@ export function BacklogPanels({ status }: { readonly status: InstallationStatus 
               { title: 'Wait before the retry', cell: ({ tier }) => <code>{tier}</code> },
               { title: 'Deliveries', isNumber: true, cell: ({ records }) => countText(records) },
               {
-                title: 'Deliveries (full bar: the retry topic with the most)',
+                title: 'Compared with the highest number',
                 cell: ({ records }) => (
                   <ShareBar
                     shares={[
@@ -49,7 +49,7 @@ export function BacklogPanels({ status }: { readonly status: InstallationStatus 
           </p>
         ) : (
           <DataTable
-            caption="Records that each consumer group has not processed"
+            caption="Number of unprocessed records by consumer group and topic"
             rows={lags}
             keyOf={({ group, topic }) => `${group} ${topic}`}
             columns={[

@@ -17,10 +17,10 @@ export function noFailingText(
   const hasAllLetters = letters !== undefined && letters.next === undefined
   const breakers = hasAllBreakers
     ? 'No circuit breaker is open.'
-    : 'The operator service did not report the state of every circuit breaker.'
+    : 'The states of some or all circuit breakers are unknown.'
   const deadLetters = hasAllLetters
     ? 'No destination has dead letters from the last hour.'
-    : 'The operator service did not list every dead letter from the last hour.'
+    : 'The list of dead letters from the last hour is incomplete or missing.'
   return {
     title:
       hasAllBreakers && hasAllLetters
