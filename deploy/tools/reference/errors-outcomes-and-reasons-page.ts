@@ -159,7 +159,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations use up `delivery.maxInFlight` or `delivery.perHost`, raise that limit. If `policy.maxConcurrency` is less than `topics.partitions`, raise it to this number.',
   ],
   breaker_open: [
-    'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a [retryable outcome that counts](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt). Hookline makes one attempt every 30 s, until an attempt succeeds or is rejected.',
+    'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a [retryable outcome that counts for the circuit breaker](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt). While it is open, Hookline makes only one attempt every 30 s. It closes when the endpoint accepts or rejects such an attempt.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
@@ -175,7 +175,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Remove `paused: true`, or correct the problem, to resume deliveries.',
   ],
   handover: [
-    'The partition moved to another process while this delivery waited in memory. Hookline wrote the delivery to a retry topic, so that the other process does not repeat the finished deliveries of the same record.',
+    'The partition moved to another process while this delivery waited in memory. Hookline wrote this delivery to a retry topic, so its record counts as done. Otherwise, the other process would repeat the finished deliveries of this record.',
     'Nothing.',
   ],
   unconfigured: [

@@ -26,7 +26,7 @@ const messageFields = {
   timestamp: time(
     'When the event happened. If absent: `originalTimestamp`. If that is absent too: the time when Hookline receives the message.',
   ),
-  originalTimestamp: time('When the event happened, for a message without `timestamp`.'),
+  originalTimestamp: time('The time of the event. Used only if the message has no `timestamp`.'),
   sentAt: time(
     "Time on the client's clock when the client sent the message. Hookline uses it to correct the skew of this clock.",
   ),

@@ -39,7 +39,7 @@ const examples = [
   'hookline sink --statuses hang,reset,200                   # a timeout, a broken connection, then success',
   'hookline sink --statuses 404                              # rejects everything',
   'hookline sink --latency 4900ms --reset-every 10           # slow; breaks the connection of every tenth request',
-  'hookline sink --listen 127.0.0.1:0 --quiet --file - | jq .body',
+  'hookline sink --listen 127.0.0.1:9091 --quiet --file - | jq .body',
 ]
 
 /** `hookline sink`: a local webhook endpoint for development, demonstrations and tests. */

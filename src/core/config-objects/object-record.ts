@@ -187,7 +187,7 @@ export function decodeValue(value: string): DecodedDocument {
   if (parsed === undefined) return damaged('the value is not JSON')
   if (!isObject(parsed)) return damaged('the value is not a JSON object')
   const { format: found, document } = parsed
-  if (typeof found !== 'number') return damaged('the value has no number in the key "format"')
+  if (typeof found !== 'number') return damaged('the field "format" of the value is missing or not a number')
   if (found !== format)
     return {
       kind: 'unknown_format',

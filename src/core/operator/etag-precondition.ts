@@ -36,7 +36,7 @@ export function preconditionOf(headers: {
         kind: 'invalid',
         header,
         message: 'cannot be combined with If-Match',
-        hint: 'send only one of the two headers',
+        hint: 'send either If-Match or If-None-Match, not both',
       }
     return ifNoneMatch === '*'
       ? { kind: 'absent' }

@@ -229,7 +229,10 @@ export class OffsetTracker {
    * @throws RangeError when an earlier `add` or `advance` has passed the offset
    */
   add(offset: number): boolean {
-    if (offset < this.#received) throw new RangeError(`offset ${offset} must be above ${this.#received - 1}`)
+    if (offset < this.#received)
+      throw new RangeError(
+        `got offset ${offset} after offset ${this.#received - 1}: the offsets of a partition must increase`,
+      )
     this.#offsets.push(offset)
     this.#received = offset + 1
     if (this.#doneBefore.delete(offset)) {

@@ -17,6 +17,6 @@ export const lifecycle = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      '`true`: the time for which a delivery waits because its destination is paused makes its retry window longer, by at most 48h in total.',
+      '`true`: the time for which a delivery waits during pauses of the destination is added to its retry window, at most 48h in total.',
     ),
 })

@@ -24,7 +24,7 @@ export const matrix: readonly MatrixRow[] = [
   {
     fault: 'dispatchers and operator processes are killed (SIGKILL) while destinations change through the operator API',
     holds:
-      'nothing lost; every acknowledged change is in force in every process; no change overwrites another one; no destination becomes unusable',
+      'nothing lost; every acknowledged change is stored, and all processes use the last one; no change overwrites another one; no destination becomes unusable',
     scenarios: ['changes-killed'],
   },
   {

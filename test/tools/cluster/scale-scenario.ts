@@ -21,7 +21,7 @@ async function scale(on: Installation): Promise<Done> {
   const answer = await upgradeAfterScaling(on)
   const took = await until('each service has two pods', async () => (await on.pods()).length === before)
   await on.rolledOut()
-  return { measured: [`${answer}; two pods of each service ${seconds(took)} later`] }
+  return { measured: [`${answer}; each service had two pods again ${seconds(took)} after the upgrade`] }
 }
 
 /**
@@ -40,7 +40,7 @@ export async function upgradeAfterScaling(
   if (refusal === undefined) return '`helm upgrade` restored the numbers'
   if (!refusal.includes('.spec.replicas')) throw new Error(`Helm does not name the conflict: ${refusal}`)
   await on.shell(`${on.page.install.trim()} --force-conflicts`)
-  return '`helm upgrade` was refused until it had `--force-conflicts`'
+  return 'Helm refused the upgrade without `--force-conflicts`'
 }
 
 export const scaleScenario: Scenario = {

@@ -14,7 +14,7 @@ const nameOption = [
 
 const userOption = [
   '--user <id>',
-  'show which value each destination has for this user: the membership or the trait value (default: the number of users in each sync status)',
+  'show the membership or trait value that each destination has for this user (without this option: the number of users in each sync status)',
 ] as const
 
 const syncDescription = [
@@ -34,8 +34,8 @@ const listDescription = [
 ].join('\n\n')
 
 const resetDescription = [
-  'Makes Hookline forget which memberships or trait values the destinations of this audience or computed trait have. Use the command, for example, when a destination has lost its data.',
-  'The command itself sends nothing to the destinations. The next sync sends the value of every user in its list, even if the value has not changed. A full sync also sends a message for each user whom it removes.',
+  'Makes Hookline treat the memberships or trait values of the destinations of this audience or computed trait as unknown. Use the command, for example, when a destination has lost its data.',
+  'The command itself sends nothing to the destinations. The next sync sends the value of every user in its list, even if the value has not changed. A full sync also sends a removal for each user who is no longer in the list.',
 ].join('\n\n')
 
 const driftDescription = [
@@ -43,7 +43,7 @@ const driftDescription = [
   'The status "in flight" is normal: Hookline is delivering a change.',
   'With the status "unknown", Hookline does not know which value the destination has, for example after a failed delivery or a reset. The next full sync (`hookline audience sync` without --partial) sends the value again.',
   'With the status "different", the destination still has a previous value, for example because the destination was disabled when the value changed. Enable the destination, then run a full sync.',
-  'The command does not find changes that happened while audiences.list did not connect the destination to this audience. The next full sync sends these changes.',
+  'If audiences.list did not name the destination for this audience for a time, the command does not find the changes of this time. The next full sync sends them.',
   'With --json, the command prints one JSON line for each user and destination that it finds. The field "standing" has the sync status: "in_flight", "unknown" or "different".',
   'The exit code is 1 if a user has the status "unknown" or "different".',
 ].join('\n\n')

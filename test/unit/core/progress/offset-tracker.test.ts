@@ -25,7 +25,7 @@ describe('OffsetTracker', () => {
   it('an offset below an advanced position throws', () => {
     const tracker = new OffsetTracker(10)
     tracker.advance(15)
-    expect(() => tracker.add(14)).toThrow('offset 14 must be above 14')
+    expect(() => tracker.add(14)).toThrow('got offset 14 after offset 14')
   })
 
   it('keeps its order when the ring buffer grows across its end', () => {

@@ -35,7 +35,7 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
             : ([['Limit after a 429', `at most ${rateText(pace)} attempts/s (all processes together)`]] as const)),
           ...(pausedUntil === undefined
             ? []
-            : ([['Processes paused by a Retry-After', <Pause key="pause" until={pausedUntil} />]] as const)),
+            : ([['Pause because of a Retry-After header', <Pause key="pause" until={pausedUntil} />]] as const)),
         ]}
       />
       <h3>Deliveries waiting in retry topics</h3>
