@@ -16,7 +16,7 @@ export function choice<Name extends string>(option: string, typed: string, names
   if (found !== undefined) return found
   const near = nearestName(typed, names)
   const possible =
-    names.length === 0 ? `the configuration has no value that ${option} accepts` : `possible: ${names.join(', ')}`
+    names.length === 0 ? `the configuration has no entry that ${option} can select` : `possible: ${names.join(', ')}`
   const advice = near === undefined ? possible : `did you mean ${near}?`
   throw new UsageError(`${option}: unknown value '${typed}' (${advice}${note})`)
 }

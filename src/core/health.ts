@@ -164,7 +164,7 @@ export function audiencesHealth(vitals: AudiencesVitals): Health {
       {
         name: 'memberships',
         ok: restored === partitions,
-        detail: `this process has read the audience memberships of ${restored} of its ${partitions} partitions from Kafka`,
+        detail: `audience memberships read from Kafka: ${restored} of the ${partitions} partitions of this process`,
       },
       {
         name: 'audience topics',

@@ -60,7 +60,7 @@ function send({ codec, producer, topics, clock, metrics, logger }: Deps, { desti
     metrics.canaryLost.inc({ reason: 'not_stored' })
     logger.warn(
       { topic: topics.events, destination, error: error.message },
-      'Kafka did not store a canary message, which checks the path to an endpoint (see "error"): if this line repeats, check the Kafka brokers; hookline writes the next canary message after the time in canary.every',
+      'Kafka did not store a canary message (see "error"), so one check of the path to an endpoint is missing; hookline writes the next canary message after the time in canary.every; if this line repeats, check the Kafka brokers',
     )
   })
 }

@@ -31,7 +31,7 @@ it('a dry run is cancelled when its dialog is closed before its end', async () =
   })
   await show('/dead-letters')
   await page.getByRole('button', { name: 'Replay all…' }).click()
-  await page.getByText('Hookline counts the dead letters when no other replay runs.').waitFor()
+  await page.getByText('The count starts when no other replay is running.').waitFor()
   const request = page.waitForRequest(each => each.method() === 'DELETE')
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   expect((await request).url()).toMatch(/\/v1\/replays\/j-/)

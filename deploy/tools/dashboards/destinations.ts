@@ -154,7 +154,7 @@ const selectedDestinations: Row = {
     {
       title: 'Pause after a 429 or Retry-After',
       description:
-        'Remaining time for which Hookline makes no attempt at a destination whose endpoint responded with 429 or Retry-After, maximum of all processes. It is at most five minutes. A pause by an operator is not shown.',
+        'Remaining time of the pause after a response with 429 or Retry-After, maximum of all processes. During the pause, Hookline makes no attempts at the destination. The pause is at most five minutes. A pause by an operator is not shown.',
       unit: 's',
       as: 'lines',
       width: 8,

@@ -89,7 +89,7 @@ const asInOutcomes = (outcome: string): string =>
 const permanentFailure = (
   outcome: 'http_3xx' | 'http_4xx' | 'tls_untrusted' | 'blocked_address',
 ): readonly [string, string] => [
-  `All webhooks of the destination failed permanently, and the outcome of the first one in the configuration is \`${outcome}\`.`,
+  `All webhooks of the destination failed permanently; the outcome of the first configured webhook is \`${outcome}\`.`,
   asInOutcomes(outcome),
 ]
 
@@ -132,7 +132,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
 const dropMeanings: Meanings<DropReason> = {
   disabled: [
     'The destination has `enabled: false`, or Hookline has disabled the destination because of its `lifecycle`.',
-    'To deliver new messages, set `enabled: true`. If Hookline itself has disabled the destination, run `hookline destinations enable` instead. If new messages should wait first, set `paused: true` before that.',
+    'To deliver new messages, enable the destination: set `enabled: true` or, if Hookline itself has disabled it, run `hookline destinations enable`. If new messages should wait until you permit deliveries, set `paused: true` before you enable the destination.',
   ],
   not_selected: [
     'The field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`.',
@@ -159,11 +159,11 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations use up `delivery.maxInFlight` or `delivery.perHost`, raise that limit. If `policy.maxConcurrency` is less than `topics.partitions`, raise it to this number.',
   ],
   breaker_open: [
-    'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a [retryable outcome that counts for the circuit breaker](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt). While it is open, Hookline makes only one attempt every 30 s. It closes when the endpoint accepts or rejects such an attempt.',
+    'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a [retryable outcome that counts for the circuit breaker](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt). While it is open, Hookline makes only one attempt every 30 s. It closes when the endpoint accepts or rejects one of these attempts.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
-    'The delivery is not due yet. For example, the endpoint asked with `Retry-After` for a wait that needs more than one stay in a retry topic, or Hookline pauses the destination after a 429.',
+    'The delivery is not due yet. For example, the endpoint asked with `Retry-After` for a wait that is longer than that of a single retry topic, so the delivery waits in several retry topics one after the other. Or Hookline pauses the destination after a 429.',
     'Nothing.',
   ],
   auth: [
@@ -175,7 +175,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Remove `paused: true`, or correct the problem, to resume deliveries.',
   ],
   handover: [
-    'The partition moved to another process while this delivery waited in memory. Hookline wrote this delivery to a retry topic, so its record counts as done. Otherwise, the other process would repeat the finished deliveries of this record.',
+    'The partition moved to another process while this delivery waited in memory. Other deliveries of the same event are finished. Hookline wrote this delivery to a retry topic, so that it could commit the event as done. Otherwise, the other process would read the event again, and repeat the finished deliveries.',
     'Nothing.',
   ],
   unconfigured: [

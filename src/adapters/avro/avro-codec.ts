@@ -134,7 +134,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
             : undecodable(`schema ${schemaId} is unknown: ${refusal}`)
         }
         if (reader.kind === 'refused')
-          return undecodable(`values with schema ${schemaId} cannot be read as ${one}: ${reader.detail}`)
+          return undecodable(`Hookline cannot read a value with schema ${schemaId} as ${one}: ${reader.detail}`)
         try {
           return fromStored(reader.read(value), context)
         } catch (error) {

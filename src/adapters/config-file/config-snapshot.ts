@@ -199,7 +199,7 @@ const hint = 'check that the disk or network drive of this path responds'
 const readTimedOut = { kind: 'unreadable', message: 'could not be read within 5 s', hint } as const
 const readSkipped = {
   kind: 'unreadable',
-  message: 'is not read now, because other files or directories could not be read within 5 s',
+  message: 'was skipped, because reads of other files or directories still hang after 5 s',
   hint: 'check that the disks or network drives of the configuration respond',
 } as const
 
@@ -235,7 +235,7 @@ async function readNames(directory: string): Promise<DirectoryContent> {
 export const missingFileHint = 'create it, or correct its name: names are relative to the configuration file'
 /** Hint for a missing file that a `destinationsFrom` file names. */
 export const missingNestedFileHint =
-  'create it, or correct its name: names in a file are relative to the directory of that file'
+  'create it, or correct its name: a name is relative to the directory of the file that contains the name'
 const unreadable = 'give read permission to the operating system user that runs hookline'
 
 const objections = {

@@ -146,7 +146,7 @@ export function boundaryProblems(
           {
             path: [...prefix, 'id'],
             message: foreignIdMessage,
-            hint: 'choose another id here; Hookline uses the destination with this id whose directory is earlier in "destinationsFrom"',
+            hint: 'choose another id here; if two directories have the same id, Hookline uses the destination of the directory that comes first in "destinationsFrom"',
             first: [...other.prefix, 'id'],
           },
         ]

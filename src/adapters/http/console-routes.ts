@@ -83,7 +83,7 @@ const notBuilt = problem(
 )
 const noFile = problem(
   'not_found',
-  'The console has no file with this name: reload the page, which may be from an earlier version of the console.',
+  'The console has no file with this name. The open page may be from an earlier version of the console: reload the page.',
 )
 
 const isReading = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'

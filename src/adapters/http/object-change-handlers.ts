@@ -113,7 +113,7 @@ function overlapIn({ overlap, ...others }: JsonObject): DurationMs | ShownProble
   if (overlap === undefined) return defaultOverlap
   const parsed = typeof overlap === 'string' ? parseDuration(overlap) : undefined
   if (parsed !== undefined && parsed <= maxOverlap) return parsed
-  const hint = 'for example 24h, or 0s to use only the new secret immediately'
+  const hint = 'for example 24h; with 0s, Hookline uses only the new secret from now on'
   return { path: 'overlap', message: 'must be a duration of at most 720h', hint }
 }
 

@@ -21,7 +21,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user: the user id in JSON or as plain text, or a JSON object with the keys `userId` and `value`. If the first line of the list names a column `userId`, the list is CSV, with the values in the column `value`. Audience: a user with no value or an empty CSV value is added. Computed trait: each user needs a value, and an empty CSV value removes the trait.',
+    'A line of the list is a user id (a JSON string or plain text), or a JSON object with the keys `userId` and `value`. In a CSV list, the first line names the columns: `userId` is required, and `value` has the values. In the list of an audience, Hookline adds a user who has no value or an empty CSV value. In the list of a computed trait, each user needs a value, and an empty CSV value removes the trait.',
 }
 
 /**
@@ -69,7 +69,7 @@ export const deletionAndSyncPaths = {
       summary: 'Show the status of a deletion for each source and destination',
       tags: ['operators'],
       description:
-        'The search ends after 1.5 seconds or 300,000 records of the deletions topic. If the search has found the deletion before this limit, the response has `partial: true`, and results may be missing. Otherwise, the response is a 503: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
+        'The search has a limit: 1.5 seconds or 300,000 records of the deletions topic. If the search reaches this limit after it has found the deletion, the response has `partial: true`, and results may be missing. If it reaches the limit before, the response is a 503: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
       parameters: [inPath('id')],
       responses: {
         ...ofOperators,

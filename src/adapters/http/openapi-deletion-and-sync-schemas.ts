@@ -91,7 +91,7 @@ export const deletionAndSyncSchemas = {
     required: ['syncId', 'received'],
     properties: {
       syncId: { type: 'integer', description: 'Id of the sync. Ids of later syncs are higher.' },
-      received: { type: 'integer', minimum: 0, description: 'Number of lines of the list that have a user.' },
+      received: { type: 'integer', minimum: 0, description: 'Number of lines with a user in the uploaded list.' },
     },
     additionalProperties: false,
   },

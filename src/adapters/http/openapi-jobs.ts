@@ -73,7 +73,7 @@ const job = {
   cancelRequested: {
     ...flag,
     description:
-      '`true`: an operator sent `DELETE` while the job was running, and the job stops soon. The field stays `true` after the end of the job. `state` is then usually `cancelled`. If the job ended first, `state` is `done` or `failed`.',
+      '`true`: an operator sent `DELETE` while the job was running. The job stops soon, and `state` becomes `cancelled`. If the job finished or failed before it could stop, `state` is `done` or `failed`. The field stays `true` after the end of the job.',
   },
   error: {
     ...text,
@@ -168,7 +168,7 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       post: operation({
         ...{ id: `create${Name}`, summary: create, parameters: [idempotencyKey], body: [`New${Name}`, true] },
         description:
-          'A process with the service `operator` runs the job. Two replays never run at the same time, even if one is a dry run. A resend and another job of the same destination do not run at the same time, unless one of the two is a dry run. The later job waits.',
+          'A process with the service `operator` runs the job. Replays, including dry runs, run one after another. A resend does not run at the same time as another job of its destination, unless one of the two is a dry run. The later job waits.',
         more: { 202: { description: 'Hookline has created the job.', content: json(reference(Name)) } },
         codes: [
           'invalid_json',

@@ -7,8 +7,8 @@ const results = (about: string): Schema =>
       ...time,
       description: `Start of the counted period: ${about}, or up to 15 minutes earlier.`,
     },
-    delivered: { ...count, description: 'Successful deliveries.' },
-    failed: { ...count, description: 'Failed attempts. A delivery can have several.' },
+    delivered: { ...count, description: 'Number of successful deliveries.' },
+    failed: { ...count, description: 'Number of failed attempts. One delivery can have several failed attempts.' },
     deadLettered: count,
     dropped: count,
   })
@@ -58,7 +58,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
       state: {
         enum: ['closed', 'open', 'probing'],
         description:
-          '`closed`: all processes make attempts, or the destination is disabled or paused. `open`: at least one process makes no attempts, because too many attempts have failed. `probing`: at least one process waits for the result of a probe (a single attempt while the circuit breaker is open).',
+          '`closed`: all processes make attempts. A disabled or paused destination also has this value. `open`: at least one process makes no attempts, because too many attempts have failed. `probing`: at least one process waits for the result of a probe (a single attempt while the circuit breaker is open).',
       },
       nextProbeAt: {
         ...time,
@@ -75,7 +75,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   pausedUntil: {
     ...time,
     description:
-      'After a `Retry-After` from the endpoint, a process pauses its own attempts. This is the time when the last of these pauses ends. Processes with a shorter pause, or without one, make attempts earlier. Absent if no process pauses. A pause by an operator is in `state`.',
+      'The time when the last pause after a `Retry-After` from the endpoint ends. Each process pauses only its own attempts, so processes with a shorter pause, or without one, make attempts earlier. Absent if no process pauses. A pause by an operator is in `state`.',
   },
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

@@ -33,7 +33,7 @@ const attempt = {
   reason: text,
   webhook: {
     ...text,
-    description: 'The id of the webhook or, for a webhook without an id, its position in `webhooks` (from 0).',
+    description: 'The id of the webhook. If the webhook has no id: its position in `webhooks` (from 0).',
   },
   dueAt: { ...time, description: 'When the next attempt is due. ISO 8601, UTC.' },
 }
@@ -173,13 +173,13 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
         inQuery(
           'destination',
           text,
-          'Only dead letters of this destination. `-`: events that Hookline dead-lettered before it selected destinations, and records of the topic `<prefix>.audience-input` that it could not decode.',
+          'Only dead letters of this destination. `-` selects dead letters without a destination: events that Hookline dead-lettered before it selected destinations, and records of the topic `<prefix>.audience-input` that Hookline could not decode.',
         ),
         inQuery('reason', { enum: deadLetterReasons }, 'Only dead letters with this reason.'),
         inQuery(
           'outcome',
           { enum: deadLetterOutcomes },
-          'Only dead letters in which the last request to a webhook had this outcome. For the reason `invalid_message`: only dead letters whose event breaks the rule with this code.',
+          'Only dead letters in which the last request to at least one webhook had this outcome. For the reason `invalid_message`: only dead letters whose event breaks the rule with this code.',
         ),
         ...timeRange('the deliveries were dead-lettered'),
         inQuery('message', text, 'Only dead letters of the message with this id.'),

@@ -98,7 +98,7 @@ const ofKind = (kind: (typeof objectKinds)[number]): Readonly<Record<string, obj
       put: operation({
         ...{ id: `put${Name}`, summary: `Create or replace a ${kind}`, answer: 'ChangeResult', more: created },
         description:
-          '`***` in place of a secret keeps the stored secret. In a list, `***` keeps the stored secret at the same position. `*** (5d41402a)` keeps the stored secret whose SHA-256 begins with these hex digits. Without `If-Match`, the request can only create an object.',
+          'With `If-Match`, the request replaces the object. Without it, the request can only create an object. In a replacement, `***` in place of a secret keeps the stored secret. In a list, `***` keeps the stored secret at the same position. `*** (5d41402a)` keeps the stored secret whose SHA-256 begins with these hex digits.',
         ...{ parameters: [id, ifMatch, ifNoneMatch, dryRun], body: [document, true] },
         codes: [...ofDocuments, ...needsPrecondition],
       }),

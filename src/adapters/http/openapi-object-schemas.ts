@@ -153,7 +153,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         {
           webhook: {
             ...text,
-            description: 'The id of the webhook or, for a webhook without an id, its position in `webhooks` (from 0).',
+            description: 'The id of the webhook. If the webhook has no id: its position in `webhooks` (from 0).',
           },
           request: closed({ url: text, headers: { type: 'object', additionalProperties: text } }),
           outcome: {

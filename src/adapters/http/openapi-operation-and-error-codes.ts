@@ -10,7 +10,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   invalid_json:
     'the body is not JSON, has a key twice, has the key `__proto__`, is nested too deeply, or has half of a Unicode surrogate pair',
   invalid_body: 'the body does not have the form that this path requires; `problems` says what to correct',
-  invalid_query: 'a query parameter is unknown, given twice, or not valid; `problems` says which',
+  invalid_query: 'a query parameter is unknown, given twice, or not valid; `problems` names the parameter',
   invalid_precondition: '`If-Match`, `If-None-Match` or `Idempotency-Key` is not valid',
   not_found: 'no object or job has this id, or no dead letter has this key',
   defined_in_file: 'the configuration file defines the object, so it can be changed only in that file',
@@ -18,7 +18,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   rotation_in_progress:
     'the destination already has two shared secrets, the maximum; to replace both now, send `"overlap": "0s"`',
   too_many_keys:
-    'the source already has three write keys, the maximum; `keep` in the body sets how many of them stay valid',
+    'the source already has three write keys, the maximum; send `keep`, the number of these keys that stay valid',
   too_many_jobs: '100 replays and resends, the maximum, are waiting or running, so no job was created',
   not_in_use: 'Hookline does not use the destination now, because its document has problems',
   in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',

@@ -7,7 +7,7 @@ export const requestPreview: Schema = closed(
       closed({
         webhook: {
           ...text,
-          description: 'The id of the webhook or, for a webhook without an id, its position in `webhooks` (from 0).',
+          description: 'The id of the webhook. If the webhook has no id: its position in `webhooks` (from 0).',
         },
         url: { ...text, description: 'The URL of the webhook. A path, a query and a fragment are replaced by `***`.' },
         headers: {
@@ -48,7 +48,7 @@ export const previewOr = (reasons: readonly string[]): Schema => ({
     reference('RequestPreview'),
     closed({
       reason: { enum: reasons },
-      message: { ...text, description: 'For people: why there are no requests, and what to do.' },
+      message: { ...text, description: 'Explanation for people: why there are no requests, and what to do.' },
     }),
   ],
 })

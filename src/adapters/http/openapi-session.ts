@@ -14,7 +14,7 @@ const session = {
     csrfToken: {
       ...text,
       description:
-        'The CSRF token of the session. Each request with the session cookie, except GET and HEAD, needs it in the header `X-CSRF-Token`. Absent for a request with an operator key.',
+        'The CSRF token of the session. Each request with the session cookie, except GET and HEAD, needs this token in the header `X-CSRF-Token`. Absent for a request with an operator key.',
     },
   },
 } as const
@@ -45,7 +45,7 @@ export const sessionPaths = {
       operationId: 'signIn',
       summary: 'Sign in with an operator key',
       description:
-        'The console signs in with this request; programs send their key with each request instead. The response sets the cookie `hookline_session` or, if the header Host has a port, for example `hookline_session_8090`. The session ends after 12 hours, at the sign-out, or when its operator key is removed or rotated.',
+        'The console signs in with this request; programs send their key with each request instead. The response sets the cookie `hookline_session`. If the header Host has a port, the name of the cookie ends in `_` and the port, for example `hookline_session_8090`. The session ends after 12 hours, at the sign-out, or when its operator key is removed or rotated.',
       tags: ['sessions'],
       security: [],
       requestBody: {

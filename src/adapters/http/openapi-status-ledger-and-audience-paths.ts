@@ -11,12 +11,12 @@ export const statusLedgerAndAudiencePaths: Readonly<Record<string, object>> = {
         inQuery(
           'since',
           text,
-          'The count begins with the hour that contains this time: ISO 8601, or a duration before now such as 6h. Default: 23 hours before `until`, or 23 hours before now if `until` is in the future.',
+          'Start of the count: a time in ISO 8601, or a duration before now such as 6h. The count includes the whole hour of this time. Default: 23 hours before `until`, or 23 hours before now if `until` is in the future.',
         ),
         inQuery(
           'until',
           text,
-          'The count ends with the hour that contains this time: ISO 8601, or a duration before now such as 1h. Default: now.',
+          'End of the count: a time in ISO 8601, or a duration before now such as 1h. The count includes the whole hour of this time. Default: now.',
         ),
         inQuery('destination', text, 'Only deliveries to this destination.'),
       ],

@@ -34,13 +34,13 @@ const messageFields = {
   integrations: object(
     'Webhooks do not receive the message if `Webhooks` is false, or if `Webhooks` is absent and `All` is false.',
   ),
-  event: text('Of a track message: the name of the event.'),
-  name: text('Of a page or screen message: the name of the page or screen.'),
-  category: text('Of a page or screen message: the category of the page or screen.'),
-  properties: object('Of a track, page or screen message: the properties of the event, page or screen.'),
-  traits: object('Of an identify or group message: the traits of the user or group.'),
-  groupId: id('Of a group message: the id of the group.'),
-  previousId: id('Of an alias message: the previous id of the user.'),
+  event: text('In a track message: the name of the event.'),
+  name: text('In a page or screen message: the name of the page or screen.'),
+  category: text('In a page or screen message: the category of the page or screen.'),
+  properties: object('In a track, page or screen message: the properties of the event, page or screen.'),
+  traits: object('In an identify or group message: the traits of the user or group.'),
+  groupId: id('In a group message: the id of the group.'),
+  previousId: id('In an alias message: the previous id of the user.'),
 }
 
 const eitherId = { anyOf: [{ required: ['userId'] }, { required: ['anonymousId'] }] }

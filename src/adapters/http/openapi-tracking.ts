@@ -96,7 +96,7 @@ export function openApiDocument(): object {
       description: [
         'A path may end in a slash. Web pages of any origin may send messages.',
         'Hookline uses the first write key that it finds, in this order: the user name of HTTP Basic, `X-Write-Key`, the body, the query.',
-        'Operator paths are deprecated here: use the operator API at `operator.listen`. Without `collector.operatorKey`, the operator paths respond with 404.',
+        'The operator paths of this API are deprecated: use the operator API at `operator.listen` instead. Without `collector.operatorKey`, the deprecated paths respond with 404.',
         'Every error response is a JSON object with `code`, `message` and `error`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },

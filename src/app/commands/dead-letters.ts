@@ -39,7 +39,7 @@ const operatorUrlText =
 const description = [
   'Lists the dead letters (permanently failed deliveries) that match all filters and were not replayed yet, oldest first.',
   'The column TIME has the time of the permanent failure, OUTCOMES the outcome of each webhook, ORIGIN the topic, partition and offset of the event, and KEY the key of the dead letter in the operator API.',
-  'The last line, on stderr, counts the shown dead letters by reason. Without the operator API, it also counts the dead letters beyond --limit.',
+  'The last line, on stderr, counts dead letters by reason: with the operator API only those shown, otherwise all that match the filters.',
   'Without the option --config, the command uses the operator API if --operator-url is given or HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. It then needs an operator key, but no configuration file and no access to Kafka. In all other cases, the command itself reads the dead letters from Kafka.',
   'With --json, each dead letter is one JSON line with all fields. The line has the event only if the command reads the dead letters from Kafka, not through the operator API. The line never contains HTTP requests or secrets.',
 ].join('\n\n')

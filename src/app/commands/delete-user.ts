@@ -49,8 +49,8 @@ const description = [
   'Deletes users in the sources that --source names (default: in every source). Within 5 seconds, Hookline stops delivering earlier events of these users. Hookline also removes the users from all audiences, even if --source names only some sources.',
   'For each of these sources, Hookline sends one delete message per user to every enabled destination of the source, with the usual retries.',
   'With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
-  'The command writes directly to Kafka and needs no collector. It prints the id of the deletion. To see the progress, run the command with this id in --status.',
-  'If the command fails before it has written everything, repeat it with the same options, and with the printed id in --id.',
+  'The command writes directly to Kafka and needs no collector. It prints the id of the deletion. To see the progress of the deletion, run the command with --status and this id.',
+  'If the command fails before it has written everything, repeat it with the same options, and add --id with the printed id.',
 ].join('\n\n')
 
 const examples = [
@@ -92,7 +92,7 @@ async function run(options: Options, io: CommandIo, open: OpenCommandClients): P
   if (status !== undefined && [user, source, suppress, id].some(each => each !== undefined))
     throw new UsageError('--status cannot be combined with --user, --source, --suppress or --id')
   if (status === undefined && user === undefined)
-    throw new UsageError('missing option: use --user <id> or --status <id>')
+    throw new UsageError('missing option: use --user <user id>, or --status <deletion id>')
   if (id !== undefined && !/^[\x21-\x7e]{1,100}$/.test(id))
     throw new UsageError('--id must have 1 to 100 printable ASCII characters without spaces')
   const settings = await (status === undefined ? loadMergedSettings : loadSettings)(options, io)

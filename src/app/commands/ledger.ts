@@ -94,7 +94,7 @@ async function rejectUnknown(typed: string | undefined, options: Options, io: Co
 
 const differenceText = ([first]: ShownLedger['rows']): string =>
   first === undefined
-    ? 'a row that is not shown has deliveries without a result; to find this row, request fewer rows with --since, --until and --destination'
+    ? 'a row that the table does not show has deliveries without a result; to see this row, select fewer rows with --since, --until and --destination'
     : printable(
         `some deliveries have no result: see the column DIFFERENCE; the first row with a difference is destination ${first.destination}, hour ${first.hour}; see the runbook HooklineLedgerDifference`,
       )

@@ -46,13 +46,13 @@ const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. In this case, it asks for a confirmation in a terminal, unless it uses the operator API.',
   'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window.',
   'If a dead letter has no destination, for example with the reason "unknown_source", the replay writes its event to the events topic again.',
-  'If a dead letter has the value of a user for an audience or computed trait, Hookline sends the current value instead, unless the destination already has the current value.',
+  'If a dead letter contains the audience membership or computed trait of a user, Hookline sends the current value instead, unless the destination already has the current value.',
   'Without the option --config, the command uses the operator API if --operator-url is given or HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. The operator service then replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
   'A replay job waits until all earlier replay jobs have ended. With --destination, it also waits for earlier resend jobs of this destination. Without --destination, it waits for all earlier resend jobs.',
   'Without the operator API, the replay ends when you stop the command. If you run the command again, it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time.',
   'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. While the operator service runs a replay job, a replay without the operator API replays nothing.',
   'Hookline cannot replay a dead letter if its destination is disabled or not in the configuration, or if the dead letter is truncated, is too large for the target topic, or was not written by Hookline. Hookline can replay the delete message of a deleted user only for about 50 days after the deletion.',
-  'With --even-disconnected, the command also replays a dead letter if its destination is no longer connected to the source of its event, or if Hookline cannot decode the event.',
+  'Hookline replays a dead-lettered delivery only if it can decode the event, and if the destination is still connected to the source of the event. The option --even-disconnected removes these two conditions.',
   'If a selected dead letter is not replayed, the command prints the reason, and the exit code is 1 (with --dry-run: 0).',
 ].join('\n\n')
 
@@ -228,7 +228,7 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
   for (const hint of hintsOf(report)) io.stderr.write(`hookline: ${hint}\n`)
   if (unmarked > 0)
     io.stderr.write(
-      `hookline: replayed ${countWithNoun(unmarked, 'more dead letter')}, but Kafka did not acknowledge the records that mark them as replayed; the next replay may replay them again, with the same message ids\n`,
+      `hookline: also replayed ${countWithNoun(unmarked, 'dead letter')}, but Kafka did not acknowledge the records that mark them as replayed; the next replay may replay them again, with the same message ids\n`,
     )
   switch (end.kind) {
     case 'failed':

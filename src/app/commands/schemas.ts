@@ -80,6 +80,6 @@ async function checkSchemas(
   throw new CommandFailed(
     hasIncompatible
       ? 'another program or a newer version of Hookline registered an incompatible schema: update Hookline, or use another topics.prefix'
-      : 'some schemas are not registered, or the compatibility level of their subject is too weak; to correct both, run: hookline schemas register',
+      : 'some schemas are not registered, or the compatibility level of their subject is too weak; in both cases, run: hookline schemas register',
   )
 }

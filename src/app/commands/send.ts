@@ -66,7 +66,7 @@ export function sendCommand(io: CommandIo): Command {
     command.option(`${flagOf(name)} <json>`, `field "${name}" of the message, a JSON object`)
   command
     .option('--message <json>', 'complete message as JSON (default: read from stdin)')
-    .option('--source <id>', 'source whose write key is used (default: the first one in the configuration)')
+    .option('--source <id>', 'source whose write key is used (default: the first source in the configuration)')
     .option(
       '--write-key <key>',
       'write key to use instead of one from the configuration; cannot be combined with --source',

@@ -55,7 +55,7 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 const description = [
   'Shows the recorded delivery attempts that match all filters, from now on or from the time in --since. Runs until you interrupt the command, or until it has shown the number of attempts in --count. Kafka keeps attempt records for seven days.',
   'Each line has the start time of the attempt, the destination, the decision about the delivery (for example "retried") and its reason, the attempt number, the duration, the message type, the source and the message id. A line never has user ids or message contents.',
-  'After the message id, a line has one entry for each webhook, for example 0=timeout: the id of the webhook (or its position, from 0) and the outcome of its request.',
+  'After the message id, a line has one entry for each webhook, for example 0=timeout: the id of the webhook (or its position, counted from 0) and the outcome of its request.',
   'With `delivery.attemptsTopic: failures` (the default), the dispatcher records each failed attempt, and each success of a retry, a replay or a resend. With `delivery.attemptsTopic: all`, it records every attempt.',
   'Under load the dispatcher may drop attempt records; the metric hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
@@ -67,7 +67,13 @@ export function tailCommand(io: CommandIo, open: OpenFollower = openFollower): C
     .option('--destination <id>', 'show only attempts to this destination')
     .option('--source <id>', 'show only attempts for messages of this source')
     .addOption(closedOption('--type', 'show only attempts for messages of this type', messageTypes))
-    .addOption(closedOption('--outcome', 'show only attempts in which a webhook had this outcome', outcomes))
+    .addOption(
+      closedOption(
+        '--outcome',
+        'show only attempts in which the request to at least one webhook had this outcome',
+        outcomes,
+      ),
+    )
     .addOption(
       closedOption(
         '--decision',

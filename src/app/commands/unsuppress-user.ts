@@ -13,7 +13,7 @@ interface Options {
 }
 
 const description = [
-  'Resumes the delivery of new events of users who were deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API. This takes a few seconds. Hookline does not deliver the events that it has dropped since the deletion, or events from before the deletion.',
+  'Resumes the delivery of new events of users who were deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API. This takes a few seconds. Hookline delivers neither the events from before the deletion nor the events that it has dropped since the deletion.',
   'If Hookline already delivers new events of a user, the command changes nothing for this user, and the exit code is 0.',
 ].join('\n\n')
 

@@ -99,7 +99,7 @@ const otherHeader =
 const tooManyFields = 'the line has more fields than the header: put each field that contains a comma in double quotes'
 
 const noValueColumn =
-  "the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait"
+  "a computed trait needs a value for each user, but the CSV list has no column 'value': add this column (an empty value removes the trait)"
 
 const isMisspelledValue = (name: string): boolean => name !== 'value' && name.trim().toLowerCase() === 'value'
 

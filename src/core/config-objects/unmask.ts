@@ -87,7 +87,7 @@ function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
     hint:
       masks.length === 0
         ? 'write the secret instead of ***'
-        : `write the secret, or the mask with the fingerprint of the stored secret to keep: ${masks.join(', ')}`,
+        : `write the secret, or one of these masks to keep that stored secret: ${masks.join(', ')}`,
   }
 }
 

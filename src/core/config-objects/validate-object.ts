@@ -75,7 +75,7 @@ const otherId: SettingsProblem = {
 const fileProblem = (path: Path): SettingsProblem => ({
   path: maskUnknownKeys(path),
   at: 'key',
-  message: 'names a file, which is possible only in the configuration file',
+  message: 'names a file; only objects in the configuration file can name files',
   hint: 'write the value here, not the name of a file; Hookline stores the value encrypted',
 })
 

@@ -39,7 +39,7 @@ export function judgeEndpoint(dialled: Dialled, now: EpochMs): Judgement {
   const detail = `${reached}, ${tls.protocol}, certificate valid for ${countWithNoun(days, 'day')}`
   if (days >= warnWithinDays) return { level: 'ok', detail }
   const remedy =
-    'ask the owner of the endpoint to renew the certificate: when the certificate has expired, Hookline sends no requests to this endpoint (outcome tls_untrusted)'
+    'ask the owner of the endpoint to renew the certificate before it expires; Hookline sends no requests to an endpoint with an expired certificate (outcome tls_untrusted)'
   return { level: 'warn', detail, remedy }
 }
 
@@ -52,7 +52,7 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   reset: 'check that the server is running, and that no proxy closes its connections',
   proxy: 'check network.proxy, and whether the proxy runs and permits connections to this endpoint',
   tls_untrusted:
-    'Hookline sends no requests to this endpoint: if a private CA issued the certificate, add this CA to tls.caFile or tls.ca of the destination, or to network.caFile if the destination has neither; otherwise, ask the owner of the endpoint to correct the certificate',
+    'Hookline sends no requests to this endpoint: if a private CA issued the certificate, add this CA to network.caFile (or to tls.caFile or tls.ca, if the destination has one of them); in all other cases, ask the owner of the endpoint to correct the certificate',
   tls_other:
     'the server must support TLS 1.2 or newer on this port, with a cipher suite that does not use DHE (ECDHE is permitted); if the server requires a client certificate, set "tls" of the destination',
 }

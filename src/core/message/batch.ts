@@ -97,7 +97,7 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
     size: 1,
     read() {
       const once = parsed
-      if (once === undefined) throw new TypeError('the message in this body was already read')
+      if (once === undefined) throw new TypeError('bug in hookline: the only message of this body was read twice')
       parsed = undefined
       return once
     },
@@ -224,11 +224,11 @@ function defaultsOf(
 const defaultsTooLarge = (size: string): Refusal =>
   refusal(
     'payload_too_large',
-    `'context' and 'integrations' of the batch have ${size}; together they may have at most ${maxDefaultsBytes} bytes, because each message gets a copy: send a smaller 'context' or 'integrations'.`,
+    `'context' and 'integrations' of the batch have ${size}; together they may have at most ${maxDefaultsBytes} bytes, because Hookline copies both into each message: send a smaller 'context' or 'integrations'.`,
   )
 
 const mergedTooLarge = (bytes: number, copies: number): Refusal =>
   refusal(
     'payload_too_large',
-    `'context' and 'integrations' of the batch have ${bytes} bytes, and ${copies} messages get a copy. Together the copies may have at most ${maxMergedBytes} bytes: send a smaller 'context' or 'integrations', or fewer messages.`,
+    `'context' and 'integrations' of the batch have ${bytes} bytes, and ${copies} messages get a copy of them. All copies together may have at most ${maxMergedBytes} bytes: send a smaller 'context' or 'integrations', or fewer messages.`,
   )

@@ -8,8 +8,7 @@ const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const { source } = openLabels
 const code = {
-  values:
-    '`ok`, the error codes of the API that responds (tracking API or operator API), and `preflight` (only the tracking API)',
+  values: '`ok`, `preflight` (only in `hookline_collector_answers_total`), or the code of the error',
   canOverflow: false,
 } as const
 

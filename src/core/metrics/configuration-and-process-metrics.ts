@@ -38,12 +38,12 @@ export const processMetrics = {
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Files of `destinationsFrom` that this process cannot use, because they are invalid or missing, or come after the first 2,000 files of their directory. Of the files after the first 2,000, each one that the process has read before counts, and all others together count as one. The process uses the rest of the configuration.',
+    'Files of `destinationsFrom` that this process cannot use, because they are invalid or missing, or come after the first 2,000 files of their directory. Exception in the count: of the files after the first 2,000, all that this process has never read count as one file. The process uses the rest of the configuration.',
     { unit: 'files', use: 'alert' },
   ),
   configObjects: gauge(
     'hookline_config_objects',
-    'Destinations and sources of the config topic, which were created through the operator API. `used`: this process uses them. `excluded`: this process cannot read or use them; the log says why.',
+    'Number of destinations and sources in the config topic (created through the operator API). `used`: this process uses them. `excluded`: this process cannot read or use them; the log says why.',
     { unit: 'objects', use: 'alert', labels: { state: ['used', 'excluded'] } },
   ),
   configObjectsAge: gauge(
@@ -58,7 +58,7 @@ export const processMetrics = {
   ),
   configOldSeals: gauge(
     'hookline_config_objects_old_key',
-    'Number of destinations and sources of the config topic with a secret that is not encrypted with the first key of `operator.encryptionKeyFile`.',
+    'Number of destinations and sources in the config topic whose secrets are not all encrypted with the first key of `operator.encryptionKeyFile`.',
     { unit: 'objects', use: 'dashboard' },
   ),
   config: gauge(
@@ -93,7 +93,7 @@ export const processMetrics = {
   ),
   series: gauge(
     'hookline_metrics_series',
-    'Number of time series of this process with an id from the configuration as a label value, for example the id of a destination.',
+    'Number of time series of this process that have an id from the configuration as a label value, for example the id of a destination.',
     {
       unit: 'series',
       use: 'dashboard',
@@ -101,7 +101,7 @@ export const processMetrics = {
   ),
   seriesFolded: counter(
     'hookline_metrics_series_folded_total',
-    'Label combinations without a separate time series, because `hookline_metrics_series` has reached its limit (6,000 for combinations with a webhook, 8,000 for all others). Counters add these combinations to a series with the label value `_other`. Gauges leave them out.',
+    'Number of label combinations that have no time series of their own, because `hookline_metrics_series` has reached its limit (6,000 for combinations with a webhook, 8,000 for all others). Counters add these combinations to a series with the label value `_other`. Gauges leave them out.',
     { unit: 'series', use: 'alert' },
   ),
 } as const

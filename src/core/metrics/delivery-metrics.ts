@@ -46,7 +46,7 @@ export const deliveryMetrics = {
   ),
   tokenRequests: counter(
     'hookline_token_requests_total',
-    'Finished requests for access tokens (`auth.oauth2`), by outcome. `issued`: the authorization server responded with a token. The other outcomes are those of requests to webhooks.',
+    'Finished requests for access tokens (`auth.oauth2`), by outcome. `issued`: the authorization server responded with a token. The other outcomes have the same meaning as for requests to webhooks.',
     { unit: 'requests', use: 'dashboard', labels: { destination, outcome: tokenOutcomes } },
   ),
   webhooksGone: counter(
@@ -70,7 +70,7 @@ export const deliveryMetrics = {
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries of the last 24 hours that have no result and do not wait in a retry topic. If the value is not 0, deliveries were lost, or Hookline has a bug. The operator service calculates the value every five minutes.',
+    'Number of deliveries of the last 24 hours that have no result and do not wait in a retry topic. If the value is not 0, deliveries were lost, or Hookline has a bug. The operator service calculates the value every five minutes.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(
@@ -143,7 +143,7 @@ export const deliveryMetrics = {
   ),
   destinationPaused: gauge(
     'hookline_destination_paused_seconds',
-    'Remaining time for which this process makes no attempt at a destination whose endpoint has responded with 429 or `Retry-After`. Destinations without this pause have no series. A pause by an operator does not count.',
+    'Remaining time of the pause after a response with 429 or `Retry-After`. During the pause, this process makes no attempts at the destination. Destinations without a pause have no series. A pause by an operator does not count.',
     { unit: 'seconds', use: 'dashboard', labels: { destination } },
   ),
   callsInFlight: gauge('hookline_calls_in_flight', 'Number of requests to webhooks in progress in this process.', {
@@ -187,7 +187,7 @@ export const deliveryMetrics = {
   ),
   canarySeconds: histogram(
     'hookline_canary_seconds',
-    'Time from the append of a canary message to its delivery, including retries. Replayed messages are not counted.',
+    'Time from the write of a canary message to the events topic until its delivery, including retries. Replayed messages are not counted.',
     { unit: 'seconds', use: 'dashboard', buckets: delayBuckets },
   ),
   notices: counter(

@@ -4,7 +4,7 @@ const kind = ['replay', 'resend'] as const
 
 /** Metrics of replay and resend jobs. */
 export const jobMetrics = {
-  jobs: gauge('hookline_jobs', 'Replays and resends of the operator API that have not ended, in all processes.', {
+  jobs: gauge('hookline_jobs', 'Number of unfinished replays and resends of the operator API, in all processes.', {
     unit: 'jobs',
     use: 'dashboard',
     labels: { kind, state: ['waiting', 'running'] },

@@ -44,7 +44,7 @@ export const kafkaMetrics = {
   ),
   partitionProgress: gauge(
     'hookline_partition_last_progress_timestamp_seconds',
-    'Time at which the partition last made progress; the current time if the partition has no due record, or if its due records wait only for `audiences.emitPerSecond` or for limits of their destinations.',
+    'Time at which the partition last made progress. This is the current time if the partition has no due record, or if its due records wait only for `audiences.emitPerSecond` or for limits of their destinations.',
     { unit: 'Unix time', use: 'alert', labels: { topic, partition } },
   ),
   assignedPartitions: gauge('hookline_assigned_partitions', 'Partitions assigned to this process.', {
@@ -78,12 +78,12 @@ export const kafkaMetrics = {
   ),
   consumerLag: gauge(
     'hookline_consumer_lag_records',
-    'Lag of the partition: records from the first unfinished record to the end of the partition.',
+    'Lag of the partition: number of records from the first unfinished record to the end of the partition.',
     { unit: 'records', use: 'dashboard', labels: { topic, partition } },
   ),
   positionsLost: counter(
     'hookline_positions_lost_total',
-    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. If Kafka truncated the log, or deleted a committed offset of the audiences service, the number of lost records is unknown, and the value increases by 1.',
+    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. If Kafka truncated the log, or deleted a committed offset of the audiences service, the number of lost records is unknown, so the value increases only by 1.',
     { unit: 'offsets', use: 'alert', labels: { topic } },
   ),
   produceFailures: counter(

@@ -30,7 +30,7 @@ export function responseTo(outcome: ChangeOutcome, precondition: Precondition): 
     case 'disabled':
       return objectRefusal(
         'encryption_key_missing',
-        'operator.encryptionKeyFile is not set, so the operator API cannot change destinations and sources: set this key and restart the processes, or change the destinations and sources in the configuration file.',
+        'operator.encryptionKeyFile is not set, so the operator API cannot change destinations and sources: set operator.encryptionKeyFile and restart the processes, or change the destinations and sources in the configuration file.',
       )
     case 'unavailable':
       return objectRefusal(

@@ -55,7 +55,8 @@ function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly P
   ]
 }
 
-const limitsHint = 'this check uses policy.window and policy.timeout or, if not set, those of delivery'
+const limitsHint =
+  'this check uses policy.window and policy.timeout; if one is not set, it uses delivery.window or delivery.timeout'
 
 function timeoutObjection({ timeout }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
   if (timeout === undefined || (timeout > 0 && timeout <= global.timeout)) return undefined
@@ -78,9 +79,9 @@ function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): 
   return {
     key: 'schedule',
     message,
-    hint: `use waits of ${formatDuration(shortest)} or longer, or add ${formatDuration(early)} to delivery.schedule, so that Hookline has a retry topic for this wait`,
+    hint: `use waits of ${formatDuration(shortest)} or longer, or add ${formatDuration(early)} to delivery.schedule, which adds a retry topic for this wait`,
   }
 }
 
 const limitHint = (key: 'timeout' | 'window', limit: DurationMs): string =>
-  `delivery.${key} is ${formatDuration(limit)}; the policy of a destination can shorten this time, but not extend it`
+  `policy.${key} must not be longer than delivery.${key}, which is ${formatDuration(limit)}`

@@ -63,7 +63,7 @@ export const uniqueWebhookLabels: Rule = config =>
     )
     return repeated(
       [...made!, ...given!],
-      'is also the label of another webhook of this destination; without an id, the label is the position from 0',
+      'is also the label of another webhook of this destination; a webhook without an id has its position, counted from 0, as its label',
     )
   })
 

@@ -99,7 +99,7 @@ export function secretFrom(name: string | undefined, files: FileContents): strin
 
 /** Why the content of a file is not usable; `undefined` if the content is usable or not needed. */
 export function contentProblem(content: NamedFileState | undefined, holds: FileKind): Objection | undefined {
-  if (content === undefined) throw new Error('Hookline has not read a file that the configuration names')
+  if (content === undefined) throw new Error('bug in Hookline: it did not read a file that the configuration names')
   if (content.kind === 'not_needed') return undefined
   if (content.kind === 'unreadable') return content
   switch (holds) {
@@ -153,11 +153,12 @@ function refuseCertificates(text: string): Objection | undefined {
     // The parser ignores text after the first certificate. To check `rest`, place it in front of a
     // certificate, and parse both together.
     if (parses(() => new X509Certificate(`${rest}\n${parts[0]}`))) return undefined
-    const hint = 'remove this text, or complete it if it is part of a private key'
+    const hint = 'if this text is a part of a private key, add the missing part; otherwise, remove the text'
     return { message: 'has text after its last PEM certificate, and this text cannot be parsed', hint }
   }
   const message = `contains a PEM certificate (number ${bad + 1} of ${parts.length}) that cannot be parsed`
-  const hint = 'begin the certificate at the start of a line, and check it in a separate file with `openssl x509 -text`'
+  const hint =
+    'begin the certificate at the start of a line; to find other errors, copy only this certificate into a new file, and check the file with `openssl x509 -text`'
   return { message, hint }
 }
 

@@ -116,7 +116,7 @@ const topics = z
       .max(10_000)
       .default(12)
       .describe(
-        'Number of partitions of each topic that Hookline creates. Hookline always creates the topic `<prefix>.status` with one partition. If the events topic already exists, new retry, ledger and audience topics get as many partitions as the events topic has.',
+        'Number of partitions of each topic that Hookline creates. There are two exceptions. The topic `<prefix>.status` gets one partition. If the events topic already exists, new retry, ledger and audience topics get as many partitions as the events topic has.',
       ),
     replicationFactor: count.max(32_767).default(3).describe('Replication factor of each topic that Hookline creates.'),
   })
@@ -161,7 +161,7 @@ export const delivery = z
     window: duration
       .prefault('4h')
       .describe(
-        'Retry window, at most 4h. Hookline starts retries only within this time after it first read the event. A first attempt may start even after the end of the window.',
+        'Retry window, at most 4h. The window begins when Hookline first reads the event. A retry starts only within the window. A first attempt can also start after its end.',
       ),
     ordering: oneOf(['key', 'none'])
       .default('key')

@@ -17,6 +17,6 @@ export const lifecycle = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      '`true`: the time for which a delivery waits during pauses of the destination is added to its retry window, at most 48h in total.',
+      '`true`: Hookline extends the retry window of a delivery by the time that the delivery waits during pauses of the destination, at most 48h in total.',
     ),
 })

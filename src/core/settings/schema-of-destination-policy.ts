@@ -31,7 +31,7 @@ export const policy = z.strictObject({
     .max(100_000)
     .optional()
     .describe(
-      'Maximum number of attempts per second that all processes together make at the destination. Hookline spreads the attempts evenly over the second. Each webhook gets one request per attempt. Absent: no limit.',
+      'Maximum number of attempts per second for this destination, for all processes together. Hookline spreads the attempts evenly over the second. The limit counts attempts, not requests: an attempt sends one request to each webhook. Absent: no limit.',
     ),
   maxConcurrency: z
     .int()

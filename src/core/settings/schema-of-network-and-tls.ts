@@ -82,7 +82,7 @@ export const network = z
       .array(cidr)
       .default([])
       .describe(
-        'Private addresses and blocks of private addresses to which webhook URLs may lead. Addresses of cloud metadata services are never allowed.',
+        'Private addresses, and blocks of private addresses, to which Hookline may send webhook requests. Addresses of cloud metadata services are never allowed.',
       ),
     ports: z
       .array(port)

@@ -61,12 +61,12 @@ export const destination = z.strictObject({
   secretRotatesAt: time
     .optional()
     .describe(
-      'Time in ISO 8601 at which the second of two shared secrets replaces the first. Absent: both secrets stay in use until the configuration changes.',
+      'Time in ISO 8601 from which Hookline signs with only the second of the two shared secrets. Absent: both secrets stay in use until the configuration changes.',
     ),
   signingKey: oneOrTwo(secretText)
     .optional()
     .describe(
-      'Ed25519 private key for `policy.signing: ed25519`: PKCS#8 in PEM, or `whsk_` followed by the seed in Base64. During a rotation, a list of two keys: both sign.',
+      'Ed25519 private key for `policy.signing: ed25519`: PKCS#8 in PEM, or `whsk_` followed by the seed in Base64. During a rotation: a list of two keys. Hookline then signs with both.',
     ),
   signingKeyFile: oneOrTwo(fileName).optional().describe('File with the private key, or a list of two files.'),
   auth,

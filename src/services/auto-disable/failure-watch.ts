@@ -217,7 +217,7 @@ export class FailureWatch implements PeriodicTask {
 
 const errorOf = (result: WriteResult): string | undefined =>
   result.kind === 'ignored'
-    ? 'another process changed the object first'
+    ? 'another process changed the object concurrently'
     : result.kind === 'failed'
       ? result.detail
       : undefined
@@ -233,5 +233,5 @@ const notWritten =
 const disabledBy = {
   failing:
     'hookline disabled a destination (see "destination") and drops its events, because no attempt has succeeded for the time in lifecycle.disableAfter: repair its endpoint, then run `hookline destinations enable`; if the endpoint has moved, change the URL of the webhook, which also enables the destination',
-  gone: 'hookline disabled a destination (see "destination") and drops its events, because its webhooks respond with 410 Gone and lifecycle.onGone is "disable": change the URL of a webhook, or run `hookline destinations enable`',
+  gone: 'hookline disabled a destination (see "destination") and drops its events, because its webhooks respond with 410 Gone and lifecycle.onGone is "disable": to enable the destination, change the URL of a webhook, or run `hookline destinations enable`',
 } as const satisfies Record<AutomaticDisabling['reason'], string>

@@ -29,7 +29,8 @@ export function createEnableAgain({ topic, list, clock }: Deps): ConfigObjects['
       { id, by, next: before => (before?.disabled === undefined ? undefined : withoutFailures(before)) },
     )
     if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
-    if (result.kind === 'ignored') return { kind: 'unavailable', detail: 'another process changed the object first' }
+    if (result.kind === 'ignored')
+      return { kind: 'unavailable', detail: 'another process changed the object concurrently' }
     const object = list.get(name)
     if (object === undefined) return { kind: 'not_found' }
     return result.kind === 'unchanged'

@@ -90,7 +90,7 @@ export function createConfigObjects({ topic, file, merged, latest, clock, newNon
       if (request.isRenewal !== true && request.expected.kind !== 'any')
         return { kind: 'conflict', version: versionOf(request, store) }
       if (tries >= maxTries)
-        return { kind: 'unavailable', detail: 'in each of 100 tries, another process changed the object first' }
+        return { kind: 'unavailable', detail: 'in each of 100 tries, another process changed the object concurrently' }
     }
   }
 

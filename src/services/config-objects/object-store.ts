@@ -93,7 +93,7 @@ const unread =
   'records of the config topic cannot be read (see "detail"), so hookline may not apply some changes of destinations or sources: check the changes that were made at about the time in "writtenAt", and repeat those that are missing'
 
 const objectsLost =
-  'the config topic lost all records of some destinations or sources ("count" is the number of these objects); hookline processes write the records from memory to the topic again within seconds: do not restart hookline before that; later, check the last changes of destinations and sources with the operator API'
+  'the config topic lost all records of some destinations or sources ("count" is the number of these objects); hookline writes the records from its memory to the topic again within seconds, so do not restart hookline during this time; then use the operator API to check the last changes of destinations and sources'
 
 /** The state that is computed from the records of the topic. */
 class View {

@@ -83,7 +83,7 @@ const unread =
   'records of user deletions cannot be read (see "detail"), so hookline may deliver events of the deleted users: find the deletion requests from about the time in "writtenAt", and delete their users again with `hookline delete-user`'
 
 const keyless =
-  'record of the suppressions topic has no key, so hookline ignores this record: find and stop the program that wrote it, because only hookline may write to this topic'
+  'a record of the suppressions topic has no key, so hookline ignores this record: find and stop the program that wrote it, because only hookline may write to this topic'
 
 export function createSuppressionList({ follower, producer, topic, retention, clock, logger }: Deps): SuppressionList {
   const index = new SuppressionIndex(retention)

@@ -112,7 +112,7 @@ class AuthorizedCall {
       // The wait for tokens took most of the time, so this is an `auth` failure, which the circuit
       // breaker does not count.
       return this.#onEnd(
-        withoutToken('timeout', 'the token endpoint responded so late that too little time was left for the request'),
+        withoutToken('timeout', 'the token endpoint responded late: too little time was left for the webhook request'),
       )
     }
     const hasBody = result.kind === 'answered' && result.body !== undefined
@@ -136,7 +136,6 @@ class AuthorizedCall {
 
 const stepMs = 100
 
-const refusedToken =
-  'the endpoint responded with 401, but may accept a later access token, so Hookline tries again later'
+const refusedToken = 'the endpoint responded with 401; it may accept a new access token, so Hookline tries again later'
 
 const withoutToken = (code: string, detail: string): CallResult => ({ kind: 'failed', phase: 'auth', code, detail })

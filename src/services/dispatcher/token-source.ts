@@ -151,6 +151,6 @@ export class TokenSource {
 
 const tooSlow: TokenFailure = {
   outcome: 'timeout',
-  detail: 'the token endpoint did not respond before the time limit of the request',
+  detail: 'the token endpoint did not respond within the time limit of the webhook request',
   retryAfter: undefined,
 }

@@ -74,7 +74,7 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
     // created it.
     const other = store.get(jobKeyOf({ kind, id }))
     if (other !== undefined) return sameRequest(other, asked)
-    return unconfirmed(result.kind === 'failed' ? result.detail : 'another process changed the job first')
+    return unconfirmed(result.kind === 'failed' ? result.detail : 'another process changed the job concurrently')
   }
 
   async function cancel(kind: JobKind, id: string): Promise<Job | ObjectRefusal> {

@@ -16,10 +16,10 @@ const tryAgainAfter = durationMs(1_000)
 const isWithdrawn = (error: Error): boolean => 'code' in error && error.code === 'HELD_BACK'
 
 const notStored =
-  'hookline could not write events of a resend to the retry topic (see "error"), and tries again every second: check Kafka, and the rights of the operator service on the topic; until a try succeeds, the resend waits'
+  'hookline could not write events of a resend to the retry topic (see "error"), so the resend waits; hookline tries again every second; check Kafka, and the rights of the operator service on the topic'
 
 const neverStored =
-  'an event (see "topic", "partition" and "offset") is too large for the retry topic, so the resend does not send it: raise max.message.bytes of the retry topics, then create the resend again; this line shows only the first of these events; the field progress.tooLarge of the job counts all of them'
+  'an event (see "topic", "partition" and "offset") is too large for the retry topic, so the resend does not send it: raise max.message.bytes of the retry topics, then create the resend again; this line shows only the first event that is too large; progress.tooLarge of the job counts all of them'
 
 interface Deps {
   readonly clock: Clock

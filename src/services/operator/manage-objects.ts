@@ -156,7 +156,7 @@ function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
 
 /** How to undo a rotation whose response was lost. Nobody then has the new secret. */
 const undoHint =
-  'send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)". The fingerprint is "sharedSecret[0]" in "fingerprints" of the object. This PATCH removes the new secret. Then rotate the secret again.'
+  'remove the new secret: send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)". <fingerprint> is the value of "sharedSecret[0]" in "fingerprints" of the object. Then rotate the secret again.'
 
 const withUndoHint = (refusal: ObjectRefusal): ObjectRefusal =>
   refusal.code === 'unavailable'
@@ -184,5 +184,5 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
 
 const tooManyKeys = objectRefusal(
   'too_many_keys',
-  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep", the number of the newest keys (0 to ${maxWriteKeys - 1}) that stay valid beside the new key. Hookline removes the other keys.`,
+  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with the number of earlier keys that stay valid (0 to ${maxWriteKeys - 1}). Hookline removes the oldest keys above this number.`,
 )

@@ -95,7 +95,7 @@ describe('rotate-secret', () => {
     const { status, body } = await rotate()
     expect([status, body.code]).toEqual([503, 'unavailable'])
     expect(body.message).toContain(
-      'If the destination now has two shared secrets, send a PATCH with "secretRotatesAt": null',
+      'If the destination now has two shared secrets, remove the new secret: send a PATCH with "secretRotatesAt": null',
     )
   })
 

@@ -72,7 +72,7 @@ describe('canary messages', () => {
     expect(harness.lines).toContainEqual(
       expect.objectContaining({
         level: 'warn',
-        line: 'Kafka did not store a canary message, which checks the path to an endpoint (see "error"): if this line repeats, check the Kafka brokers; hookline writes the next canary message after the time in canary.every',
+        line: 'Kafka did not store a canary message (see "error"), so one check of the path to an endpoint is missing; hookline writes the next canary message after the time in canary.every; if this line repeats, check the Kafka brokers',
       }),
     )
   })

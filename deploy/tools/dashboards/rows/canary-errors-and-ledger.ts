@@ -20,7 +20,7 @@ export const canaryAndErrors: Row = {
     {
       title: 'Time to deliver canary messages',
       description:
-        'Time from the append of a canary message to its delivery, including retries. It has no data without the key "canary" of the configuration.',
+        'Time from the write of a canary message to the events topic until its delivery, including retries. It has no data without the key "canary" of the configuration.',
       unit: 's',
       as: 'lines',
       width: 8,

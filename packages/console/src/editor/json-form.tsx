@@ -26,7 +26,7 @@ export function JsonForm({ text, onText, problems }: JsonFormProps) {
         onInput={onText}
         rows={Math.min(32, text.split('\n').length + 2)}
         areaRef={area}
-        hint="To keep a stored secret, do not change its mask, for example *** or *** (1a2b3c4d). The text in brackets is the start of the SHA-256 of the secret."
+        hint="A stored secret is shown as *** or as *** (1a2b3c4d). To keep the secret, do not change this text. In brackets: the first digits of the SHA-256 of the secret."
       />
       {problems.length > 0 && (
         <ul class="placed-problems">

@@ -30,11 +30,11 @@ const syncDescription = [
 
 const listDescription = [
   'Lists the audiences and computed traits, and counts the users of each destination by sync status.',
-  'With the status "acknowledged", the destination has accepted the current membership or trait value of the user. The text of `hookline audience drift --help` explains "in flight", "unknown" and "different".',
+  'The status "acknowledged" means that the destination has accepted the current membership or trait value of the user. `hookline audience drift --help` explains "in flight", "unknown" and "different".',
 ].join('\n\n')
 
 const resetDescription = [
-  'Makes Hookline treat the memberships or trait values of the destinations of this audience or computed trait as unknown. Use the command, for example, when a destination has lost its data.',
+  'Makes Hookline forget which membership or trait value each destination of this audience or computed trait has for each user. Use the command, for example, when a destination has lost its data.',
   'The command itself sends nothing to the destinations. The next sync sends the value of every user in its list, even if the value has not changed. A full sync also sends a removal for each user who is no longer in the list.',
 ].join('\n\n')
 
@@ -42,10 +42,10 @@ const driftDescription = [
   'Finds the users for whom a destination has not acknowledged the current membership or trait value, and counts them by destination and sync status. A destination acknowledges a value when it accepts the message with this value.',
   'The status "in flight" is normal: Hookline is delivering a change.',
   'With the status "unknown", Hookline does not know which value the destination has, for example after a failed delivery or a reset. The next full sync (`hookline audience sync` without --partial) sends the value again.',
-  'With the status "different", the destination still has a previous value, for example because the destination was disabled when the value changed. Enable the destination, then run a full sync.',
-  'If audiences.list did not name the destination for this audience for a time, the command does not find the changes of this time. The next full sync sends them.',
+  'With the status "different", the destination has an earlier value instead of the current one, for example because it was disabled when the value changed. If the destination is disabled, enable it. Then run a full sync.',
+  'If audiences.list did not name a destination for this audience for some time, the command does not find the changes from that time. The next full sync sends these changes.',
   'With --json, the command prints one JSON line for each user and destination that it finds. The field "standing" has the sync status: "in_flight", "unknown" or "different".',
-  'The exit code is 1 if a user has the status "unknown" or "different".',
+  'The exit code is 1 if at least one user has the status "unknown" or "different".',
 ].join('\n\n')
 
 /** `hookline audience sync|list|show|drift|reset` */

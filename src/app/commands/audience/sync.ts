@@ -178,7 +178,7 @@ function printResult(
         )
       if (delivery?.unapplied !== undefined)
         throw new CommandFailed(
-          `the sync is incomplete: in ${countWithNoun(delivery.unapplied, 'partition')} of the audience-input topic, Hookline did not remove the users who are missing from the list; the log of the service audiences has the reason; if no newer full sync has begun, wait two minutes, then sync the whole list again`,
+          `the sync is incomplete: in ${countWithNoun(delivery.unapplied, 'partition')} of the audience-input topic, Hookline did not remove the users who are missing from the list (for the reason, see the log of the service audiences); if no newer full sync has begun, wait two minutes, then sync the whole list again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(

@@ -57,8 +57,8 @@ export async function rotateSecret(
   const remedy =
     rotatesAt === undefined
       ? 'rotate the secret again with --overlap 0s'
-      : `the new secret replaces the old one at ${rotatesAt}; before that time, remove the new secret (see "Rotations" in docs/reference/operator-api.md), then rotate the secret again`
-  await outputWritten(io, `the new secret of ${kind} ${id} was saved, but was not shown; ${remedy}`)
+      : `the new secret replaces the old one at ${rotatesAt}; to get another secret, remove the new secret before that time (see "Rotations" in docs/reference/operator-api.md), then rotate the secret again`
+  await outputWritten(io, `the new secret of ${kind} ${id} is saved, but could not be printed; ${remedy}`)
   const change =
     rotatesAt === undefined
       ? 'Hookline now signs all requests with this secret, so the receiver must accept the secret now'
@@ -82,7 +82,7 @@ export async function rotateKey(
     keys < maxWriteKeys
       ? 'rotate the write key again'
       : 'remove this key from the source (run `hookline sources apply` with a file that has only the earlier keys of the source), then rotate the write key again'
-  await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but was not shown; ${remedy}`)
+  await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but could not be printed; ${remedy}`)
   const valid =
     keys === 1
       ? 'this key is the only valid key of the source, so senders must use it now'

@@ -34,7 +34,7 @@ const configTopicLimit = durationMs(5_000)
 
 const description = [
   'Checks from this machine what the services need: the Kafka brokers at their advertised addresses, the ACLs of this client, topics, schemas, clocks, and the endpoints of all enabled destinations (DNS name, permitted address, connection, TLS certificate). The command does not check the token endpoints of OAuth 2.0.',
-  'Sends no HTTP request to any endpoint. Writes two empty records to the dead-letter topic, to check writes and the time of the broker. Hookline does not treat these records as dead letters.',
+  'Sends no HTTP request to any endpoint. Writes two empty records to the dead-letter topic, to check that the topic accepts records, and to read the time of the broker. Hookline does not treat these records as dead letters.',
   'Prints one line for each check: "ok", "warn" (works now, but a problem is likely) or "fail", and what to do. Stops after at most 15 seconds. The exit code is 1 if a check fails.',
 ].join('\n\n')
 

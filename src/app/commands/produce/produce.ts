@@ -64,7 +64,7 @@ export function produceCommand(io: CommandIo, open: OpenClients = openCommandCli
       `write messages of these types (comma-separated, default: ${callTypes.join(',')})`,
       parseTypes,
     )
-    .option('--source <id>', 'source of the messages (default: the first one in the configuration)')
+    .option('--source <id>', 'source of the messages (default: the first source in the configuration)')
     .option('--users <number>', 'number of different users in the sample messages', wholeNumber('--users', 1), 1_000)
     .option(
       '--seed <number>',

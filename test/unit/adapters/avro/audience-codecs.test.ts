@@ -92,7 +92,7 @@ describe('a membership record with another schema', () => {
     await codec.learn(id)
     expect(codec.decode(Buffer.from([0, 0, 0, 0, id, 0]))).toEqual({
       kind: 'undecodable',
-      detail: expect.stringMatching(/^values with schema 2 cannot be read as a membership: /),
+      detail: expect.stringMatching(/^Hookline cannot read a value with schema 2 as a membership: /),
     })
   })
 })

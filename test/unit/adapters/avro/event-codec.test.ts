@@ -220,7 +220,7 @@ describe('undecodable', () => {
     const decoded = decode(Buffer.of(0, 0, 0, 0, id, 0))
     expect(decoded).toEqual({
       kind: 'undecodable',
-      detail: expect.stringMatching(/^values with schema 2 cannot be read as an event/),
+      detail: expect.stringMatching(/^Hookline cannot read a value with schema 2 as an event/),
     })
     expect(decoded).toEqual({ kind: 'undecodable', detail: expect.stringMatching(detail) })
   })

@@ -80,7 +80,7 @@ describe('delete-user', () => {
   })
 
   it.each<[string, string[], string]>([
-    ['no user', [], 'missing option: use --user <id> or --status <id>'],
+    ['no user', [], 'missing option: use --user <user id>, or --status <deletion id>'],
     ['an empty id', ['--user', ''], '--user: the id of a user must not be empty'],
     [
       'an unknown source',

@@ -49,7 +49,10 @@ describe('hookline ledger', () => {
     expect(code).toBe(1)
     expect(err).toContain('the first row with a difference is destination crm, hour 2026-03-01T10:00:00.000Z')
     view = { ...view, rows: [] }
-    expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining('a row that is not shown has') })
+    expect(await run()).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('a row that the table does not show has'),
+    })
   })
 
   it.each([

@@ -184,7 +184,7 @@ describe('an incomplete replay', () => {
     expect(code).toBe(1)
     expect(out).toMatch(/\n1 dead letter, 1 selected so far, 0 replayed\n$/)
     expect(err.split('\n')).toEqual([
-      'hookline: replayed 1 more dead letter, but Kafka did not acknowledge the records that mark them as replayed; the next replay may replay them again, with the same message ids',
+      'hookline: also replayed 1 dead letter, but Kafka did not acknowledge the records that mark them as replayed; the next replay may replay them again, with the same message ids',
       'hookline: hookline.dead-letter takes nothing',
       '',
     ])

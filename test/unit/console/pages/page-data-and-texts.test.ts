@@ -206,7 +206,7 @@ describe('a delivery of a message', () => {
     [{ state: 'waiting', reason: 'paused' }, 'Reason: paused.'],
     [
       { state: 'delivered', inferred: true },
-      'No record in Kafka confirms this state. Hookline assumes it, because the event was processed and no failure was recorded.',
+      'No record in Kafka confirms this state. Hookline assumes it, because Hookline processed the event and recorded no failure.',
     ],
     [
       { state: 'dropped', reason: 'filtered', inferred: true },

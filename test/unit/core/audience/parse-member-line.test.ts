@@ -144,7 +144,7 @@ describe('CSV, when the first line has a field userId', () => {
   })
   it('a computed trait needs the column value, and a value or an empty field on each line', () => {
     expect(read('trait', ['userId,plan', 'u1,gold'])[0]).toBe(
-      "line 1: the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait",
+      "line 1: a computed trait needs a value for each user, but the CSV list has no column 'value': add this column (an empty value removes the trait)",
     )
     expect(read('trait', ['userId,value', 'u1,', 'u2'])).toEqual([
       '-',

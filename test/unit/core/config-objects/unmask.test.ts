@@ -148,7 +148,7 @@ describe('a list that becomes shorter', () => {
   ])('without fingerprints is refused: %s', (_, writeKey, paths) => {
     const third = 'short key'
     const { document, problems } = unmask('source', { writeKey }, { writeKey: [old, newer, third] })
-    const hint = `write the secret, or the mask with the fingerprint of the stored secret to keep: ${masked(old)}, ${masked(newer)}`
+    const hint = `write the secret, or one of these masks to keep that stored secret: ${masked(old)}, ${masked(newer)}`
     expect(problems).toEqual(paths.map(path => ({ path, message: shorter, hint })))
     expect(document).toEqual({ writeKey })
   })
@@ -161,7 +161,7 @@ describe('a list that becomes shorter', () => {
   it('of webhooks with one host is refused without ids and fingerprints', () => {
     const { problems } = unmask('destination', { webhooks: [webhookOf(shownUrl, '***')] }, twoWebhooks)
     const hint = (...masks: readonly string[]): string =>
-      `write the secret, or the mask with the fingerprint of the stored secret to keep: ${masks.join(', ')}`
+      `write the secret, or one of these masks to keep that stored secret: ${masks.join(', ')}`
     expect(problems).toEqual([
       { path: ['webhooks', 0, 'url'], message: shorter, hint: hint(masked(first, shownUrl), masked(second, shownUrl)) },
       {

@@ -44,7 +44,7 @@ const rows: readonly [name: string, kind: ObjectKind, document: ObjectDocument, 
     { sources: ['web'], sharedSecretFile: 'a', webhooks: [{ urlFile: 'b', headers: { A: { file: 'c' } } }] },
     ['sharedSecretFile', 'webhooks[0].urlFile', 'webhooks[0].headers.***.file'].map(
       path =>
-        `${path}: names a file, which is possible only in the configuration file (write the value here, not the name of a file; Hookline stores the value encrypted)`,
+        `${path}: names a file; only objects in the configuration file can name files (write the value here, not the name of a file; Hookline stores the value encrypted)`,
     ),
   ],
   [

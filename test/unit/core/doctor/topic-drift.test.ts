@@ -252,7 +252,7 @@ describe('the config topic', () => {
         kind: 'tombstones',
         severity: 'error',
         detail:
-          'has delete.retention.ms 86400000, but needs at least 315360000000: raise delete.retention.ms; otherwise some processes may ignore a new destination or source that has the id of a deleted one',
+          'has delete.retention.ms 86400000, but needs at least 315360000000: raise delete.retention.ms; otherwise, when a new destination or source has the id of a deleted one, some processes may ignore the new one',
       },
     ])
   })
@@ -265,7 +265,7 @@ describe('compacted topics need a minimum compaction lag', () => {
   ])('reports that %s was created by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
-      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms, because compaction may delete a valid record if a process writes an outdated record with the same key after it`,
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms; otherwise, after a late write of an outdated record, compaction may delete the valid record with the same key`,
     ])
   })
 })

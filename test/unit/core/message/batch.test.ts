@@ -132,7 +132,9 @@ describe('the fields of the batch', () => {
     expect(batch(256)).toMatchObject({ rejected: [], messages: { length: 256 } })
     expect(batch(257)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
     // Only 2,500 messages of a batch can be accepted and get a copy of its `context`.
-    expect(batch(maxElements)).toMatchObject({ message: expect.stringContaining(', and 2500 messages get a copy.') })
+    expect(batch(maxElements)).toMatchObject({
+      message: expect.stringContaining(', and 2500 messages get a copy of them.'),
+    })
   })
 
   it.each([

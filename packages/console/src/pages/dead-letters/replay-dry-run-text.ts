@@ -7,7 +7,7 @@ const refusalTexts: Readonly<Record<string, string>> = {
   unknown_destination: 'the destination is not in the configuration, or its file cannot be read',
   disabled: 'the destination is disabled',
   not_connected: 'the source is no longer connected to the destination',
-  deletion_expired: 'the deletion of the user is older than about 50 days: delete the user again',
+  deletion_expired: 'it asks to delete a user, and the deletion is older than about 50 days: delete the user again',
   truncated: 'the dead-letter topic has only the first 64 KiB of the record',
   unreadable: 'the record has invalid headers or its event cannot be decoded',
 }
@@ -18,7 +18,7 @@ export function dryRunText({
   counts,
   error,
 }: Pick<Replay, 'state' | 'progress' | 'counts' | 'error'>): string {
-  if (state === 'waiting') return 'Hookline counts the dead letters when no other replay runs.'
+  if (state === 'waiting') return 'The count starts when no other replay is running.'
   if (isActive({ state })) return `Counting… ${countWithNoun(progress?.seen ?? 0, 'dead letter')} read so far.`
   if (state === 'cancelled')
     return 'Hookline did not count all dead letters, because an operator cancelled the dry run.'

@@ -21,8 +21,8 @@ export function ResultsPanel({ results }: { readonly results: DestinationStatus[
         </EmptyState>
       ) : (
         <>
-          <ResultsOfSpan title="Last hour, or up to 15 minutes longer" results={results.lastHour} />
-          <ResultsOfSpan title="Last day, or up to 15 minutes longer" results={results.lastDay} />
+          <ResultsOfSpan title="Last hour (plus up to 15 minutes)" results={results.lastHour} />
+          <ResultsOfSpan title="Last day (plus up to 15 minutes)" results={results.lastDay} />
         </>
       )}
     </Panel>

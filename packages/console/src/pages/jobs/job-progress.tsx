@@ -15,9 +15,7 @@ export function JobProgress({ job }: { readonly job: AnyJob }) {
         <p>Cancellation requested. The process that runs this job stops it soon.</p>
       )}
       {job.error !== undefined && (
-        <p class="error">
-          {isActive(job) ? `Hookline tries again, because the last try failed: ${job.error}` : job.error}
-        </p>
+        <p class="error">{isActive(job) ? `Hookline tries the job again after this error: ${job.error}` : job.error}</p>
       )}
     </div>
   )

@@ -2,7 +2,7 @@ import type { MessageDestination } from '../../api/response-types.ts'
 
 const unknownCauses: Readonly<Record<string, string>> = {
   search_incomplete:
-    'The search reached its limit, or began after the event, so it did not find how this delivery ended. Search in a short time span around the message with: hookline message ID --since TIME --until TIME',
+    'The search reached its limit, or its time span begins after the event, so it did not find how this delivery ended. Search in a short time span around the message with: hookline message ID --since TIME --until TIME',
   offsets_unknown:
     'It is unknown whether Hookline has processed the event, because Kafka did not report the progress: reload the page.',
   attempts_not_recorded:
@@ -22,7 +22,7 @@ export function reasonText({ state, reason, inferred }: Omit<MessageDestination,
   const cause =
     state === 'dropped'
       ? 'the current configuration drops the event'
-      : 'the event was processed and no failure was recorded'
+      : 'Hookline processed the event and recorded no failure'
   const parts = [
     ...(reason === undefined ? [] : [`Reason: ${reason}.`]),
     ...(inferred === true ? [`No record in Kafka confirms this state. Hookline assumes it, because ${cause}.`] : []),

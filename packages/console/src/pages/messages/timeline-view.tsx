@@ -14,16 +14,16 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
     <div class="panels">
       {partial === true && (
         <PartialNotice>
-          The search reached its limit of records or time, or began after the event, so this page may not show all
-          records and attempts. In "Received", choose the shortest time span that includes the event.
+          The search reached its limit of records or time, or its time span begins after the event, so this page may not
+          show all records and attempts. In "Received", choose the shortest time span that includes the event.
         </PartialNotice>
       )}
       <Panel title="Event" isWide>
         {event === undefined ? (
           <EmptyState title="The event was not found.">
             {eventRemoved === true
-              ? 'Kafka has deleted the event from the events topic, because its retention time has passed.'
-              : 'Either no event has this id, or the event was received outside the searched time span, or Kafka has deleted the event because its retention time has passed.'}
+              ? 'Kafka has deleted the event from the events topic, because the event is older than the retention time of the topic.'
+              : 'Either no event has this id, or the event was received outside the searched time span, or Kafka has deleted the event because it is older than the retention time of the events topic.'}
           </EmptyState>
         ) : (
           <Facts

@@ -10,7 +10,7 @@ const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 export function RateChart({ history }: { readonly history: RateHistory }) {
   return (
     <LineChart
-      label="Chart of deliveries and failed attempts per second (last 30 minutes, or since you opened this page)"
+      label="Chart of deliveries and failed attempts per second since you opened this page (at most 30 minutes)"
       times={history.times}
       lines={[
         { label: 'New deliveries', colour: '--chart-admitted', values: history.admitted },

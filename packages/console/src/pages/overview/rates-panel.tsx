@@ -5,7 +5,7 @@ import type { RateHistory } from './rate-history.ts'
 
 export function RatesPanel({ history, isKnown }: { readonly history: RateHistory; readonly isKnown: boolean }) {
   return (
-    <Panel title="Deliveries and failed attempts per second (last 30 minutes, or since you opened this page)" isWide>
+    <Panel title="Deliveries and failed attempts per second since you opened this page (at most 30 minutes)" isWide>
       {history.times.length > 0 && <RateChart history={history} />}
       {!isKnown && (
         <EmptyState title="The rates are not available.">

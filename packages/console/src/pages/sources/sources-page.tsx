@@ -82,7 +82,7 @@ function SourceTable({ sources, onRotate }: SourceTableProps) {
         {
           title: 'Changed',
           cell: row =>
-            row.origin === 'file' ? 'time unknown for objects of the configuration file' : <Time at={row.changedAt} />,
+            row.origin === 'file' ? 'change time unknown (in the configuration file)' : <Time at={row.changedAt} />,
         },
         ...(onRotate === undefined
           ? []

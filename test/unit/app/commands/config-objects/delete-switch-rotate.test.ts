@@ -156,7 +156,9 @@ describe('rotate-secret and rotate-key whose output cannot be written', () => {
     const client = clientOf(rotatesAt, keys)
     const stdout = failing().on('error', () => undefined)
     await expect(rotate({ io: { ...createTestIo(), stdout }, client, kind }, {}, 'crm')).rejects.toThrow(
-      new RegExp(`^stdout could not be written: disk full; the new ${what} of ${kind} crm .* shown; ${remedy}$`),
+      new RegExp(
+        `^stdout could not be written: disk full; the new ${what} of ${kind} crm is .*, but could not be printed; ${remedy}$`,
+      ),
     )
   })
 })
