@@ -48,7 +48,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'ledger',
-    summary: 'count deliveries and their results for each hour, to show that no delivery was lost',
+    summary: 'count deliveries and their results for each hour, to show whether deliveries were lost',
     load: async () => (await import('./commands/ledger.ts')).ledgerCommand,
   },
   {

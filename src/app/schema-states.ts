@@ -50,6 +50,6 @@ export async function schemaStateOf(
     return { state: 'outdated', detail: 'the schema of this Hookline version is compatible, but not registered yet' }
   return {
     state: 'incompatible',
-    detail: verdict.reason || 'the schema of this Hookline version is incompatible with the latest registered version',
+    detail: verdict.reason || 'the schema of this Hookline version is incompatible with the latest registered schema',
   }
 }

@@ -130,7 +130,7 @@ const awaitedBy = ({
 const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check => ({
   name,
   ok: inactivityMs < inactivityLimitMs,
-  detail: `last response from a broker, or last attempt to connect: ${Math.round(inactivityMs)} ms ago`,
+  detail: `no response from a broker and no attempt to connect for ${Math.round(inactivityMs)} ms`,
 })
 
 const membershipTexts: Readonly<Record<ConsumerVitals['phase'], string>> = {

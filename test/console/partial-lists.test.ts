@@ -21,9 +21,9 @@ it('the pages say how many open circuit breakers and problems are not listed', a
   const parts = { openBreakers: [failingId], openBreakerCount: 5_000, problems, problemCount: 300 }
   await page.route('**/v1/status', route => route.fulfill({ json: { ...status([]), ...parts } }))
   await show('/')
-  await page.getByText('Of the destinations with an open circuit breaker, the table shows only 1 of 5,000.').waitFor()
+  await page.getByText('The table shows only 1 of 5,000 destinations with an open circuit breaker.').waitFor()
   await page.getByText('The list shows only 1 of 300 destinations and sources with problems.').waitFor()
   expect(await page.getByText('5,000', { exact: true }).count()).toBe(1)
   await show('/destinations')
-  await page.getByText('Of the destinations with an open circuit breaker, the table marks only 1 of 5,000').waitFor()
+  await page.getByText('The table marks only 1 of 5,000 destinations with an open circuit breaker').waitFor()
 })

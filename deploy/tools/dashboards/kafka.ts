@@ -62,7 +62,7 @@ const backlog: Row = {
     },
     {
       title: 'Records in progress',
-      description: 'Number of records of the events topic and the retry topics that are in progress in each process.',
+      description: 'Number of records in progress in each process, from the events topic and the retry topics.',
       unit: 'short',
       as: 'lines',
       width: 8,

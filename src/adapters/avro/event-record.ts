@@ -99,7 +99,10 @@ export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decod
   const fault = record.timestamp === null ? 'it has no timestamp' : forgedCanonicalFault(event)
   if (fault === undefined) return { kind: 'event', event }
   const wrong = `this event has \`canonical: true\`, which only Hookline may write, but Hookline did not write the event: ${fault}`
-  return { kind: 'undecodable', detail: `${wrong}; the producer must write \`canonical: false\`` }
+  return {
+    kind: 'undecodable',
+    detail: `${wrong}; in this record, the producer must set the field \`canonical\` to false`,
+  }
 }
 
 function originOf({ origin }: EventRecord): EventOrigin | undefined {

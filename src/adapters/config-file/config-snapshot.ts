@@ -138,7 +138,7 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
       return {
         kind: 'unreadable',
         message: 'is outside the "destinationsFrom" directory of this destination',
-        hint: 'move the file into that directory; a link to a file outside does not work',
+        hint: 'move the file itself into that directory; a link to the file does not work',
       }
     }
     // The additional byte shows that a file is longer than its reported size or the limit, for
@@ -232,10 +232,11 @@ async function readNames(directory: string): Promise<DirectoryContent> {
 }
 
 /** Hint for a missing file that the configuration file names. */
-export const missingFileHint = 'create it, or correct its name: names are relative to the configuration file'
+export const missingFileHint =
+  'create it, or correct its name: names are relative to the directory of the configuration file'
 /** Hint for a missing file that a `destinationsFrom` file names. */
 export const missingNestedFileHint =
-  'create it, or correct its name: a name is relative to the directory of the file that contains the name'
+  'create it, or correct its name: the name is relative to the directory of the file that names it'
 const unreadable = 'give read permission to the operating system user that runs hookline'
 
 const objections = {

@@ -146,7 +146,7 @@ export function boundaryProblems(
           {
             path: [...prefix, 'id'],
             message: foreignIdMessage,
-            hint: 'choose another id here; if two directories have the same id, Hookline uses the destination of the directory that comes first in "destinationsFrom"',
+            hint: 'choose another id here; if files in two directories have the same id, Hookline uses the file of the directory that comes first in "destinationsFrom"',
             first: [...other.prefix, 'id'],
           },
         ]

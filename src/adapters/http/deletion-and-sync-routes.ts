@@ -189,6 +189,6 @@ const formRefusal = problem(
 
 const tooManySyncs = problem(
   'unavailable',
-  `This process already receives ${maxSyncs} syncs at this address, the maximum: send the whole list again after the time in Retry-After.`,
+  `This process already receives ${maxSyncs} concurrent syncs, the maximum per listener: send the whole list again after the time in Retry-After.`,
   { retryAfter: 5 },
 )

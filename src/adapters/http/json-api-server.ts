@@ -172,7 +172,10 @@ function refusalOf(request: IncomingMessage, limits: HttpLimits): HttpResponse |
   if (hosts > 1 || (hosts === 0 && httpVersionMinor === 1))
     return problem('malformed_request', `The request has ${hosts} Host headers: send exactly one.`)
   if (headers.expect !== undefined && httpVersionMinor === 1 && !/^100-continue$/i.test(headers.expect))
-    return problem('expectation_failed', "This Expect header is not supported: send '100-continue' or none.")
+    return problem(
+      'expectation_failed',
+      "This Expect header is not supported: send 'Expect: 100-continue', or omit the header.",
+    )
   return undefined
 }
 

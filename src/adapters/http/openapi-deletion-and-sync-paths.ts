@@ -7,7 +7,7 @@ const syncParameters = [
     name: 'mode',
     in: 'query',
     description:
-      '`full`: the list has all members, and Hookline removes the users who are not in it. `partial`: Hookline changes only the users in the list; the value `false` (for a computed trait: `null`) removes a user.',
+      '`full`: the list has all members, and Hookline removes the users who are not in it. `partial`: Hookline changes only the users in the list, and removes those with the value `false` (for a computed trait: `null`).',
     schema: { enum: syncModes, default: 'full' },
   },
   {
@@ -21,7 +21,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'A line of the list is a user id (a JSON string or plain text), or a JSON object with the keys `userId` and `value`. In a CSV list, the first line names the columns: `userId` is required, and `value` has the values. In the list of an audience, Hookline adds a user who has no value or an empty CSV value. In the list of a computed trait, each user needs a value, and an empty CSV value removes the trait.',
+    'A line of the list is a user id (a JSON string or plain text), or a JSON object with the keys `userId` and `value`. In a CSV list, the first line names the columns: `userId` (required) and `value`. In the list of an audience, the value of a user is optional, and can be empty in CSV. In the list of a computed trait, each user needs a value, and an empty CSV value removes the trait.',
 }
 
 /**
@@ -69,7 +69,7 @@ export const deletionAndSyncPaths = {
       summary: 'Show the status of a deletion for each source and destination',
       tags: ['operators'],
       description:
-        'The search has a limit: 1.5 seconds or 300,000 records of the deletions topic. If the search reaches this limit after it has found the deletion, the response has `partial: true`, and results may be missing. If it reaches the limit before, the response is a 503: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
+        'The search has a limit: 1.5 seconds or 300,000 records of the deletions topic. If the search reaches this limit, but has found the deletion, the response has `partial: true`, and results may be missing. If it has not found the deletion, the response is a 503: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
       parameters: [inPath('id')],
       responses: {
         ...ofOperators,

@@ -168,7 +168,7 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       post: operation({
         ...{ id: `create${Name}`, summary: create, parameters: [idempotencyKey], body: [`New${Name}`, true] },
         description:
-          'A process with the service `operator` runs the job. Replays, including dry runs, run one after another. A resend does not run at the same time as another job of its destination, unless one of the two is a dry run. The later job waits.',
+          'A process with the service `operator` runs the job. Replays, including dry runs, run one after another. A resend does not run at the same time as another job of its destination, unless one of the two is a dry run. Of two jobs that cannot run at the same time, the later one waits.',
         more: { 202: { description: 'Hookline has created the job.', content: json(reference(Name)) } },
         codes: [
           'invalid_json',

@@ -5,7 +5,7 @@ const results = (about: string): Schema =>
   closed({
     since: {
       ...time,
-      description: `Start of the counted period: ${about}, or up to 15 minutes earlier.`,
+      description: `Start of the counted period: ${about}, or up to 15 minutes earlier, because Hookline counts in periods of 15 minutes.`,
     },
     delivered: { ...count, description: 'Number of successful deliveries.' },
     failed: { ...count, description: 'Number of failed attempts. One delivery can have several failed attempts.' },
@@ -34,7 +34,7 @@ export const liveInstallation: Readonly<Record<string, Schema>> = {
   openBreakerCount: {
     ...count,
     description:
-      'Number of all destinations whose circuit breaker is open or probing in at least one process. `openBreakers` has only the first 100 of them.',
+      'Number of destinations whose circuit breaker is open or probing in at least one process. `openBreakers` has only the first 100 of them.',
   },
   services: {
     ...list(
@@ -75,7 +75,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   pausedUntil: {
     ...time,
     description:
-      'The time when the last pause after a `Retry-After` from the endpoint ends. Each process pauses only its own attempts, so processes with a shorter pause, or without one, make attempts earlier. Absent if no process pauses. A pause by an operator is in `state`.',
+      'The time when the pause after a `Retry-After` from the endpoint ends. Each process pauses only its own attempts. If several processes pause, this is the latest of their times: other processes make attempts earlier. Absent if no process pauses. For a pause by an operator, see `state`.',
   },
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

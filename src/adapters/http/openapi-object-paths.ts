@@ -174,7 +174,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
         answer: 'MessagePreview',
       },
       description:
-        'Hookline sends nothing. The response is the same while the destination is paused, except that it has `paused: true`.',
+        'Hookline sends no request to a webhook. If the destination is paused, the response also has `paused: true`.',
       ...{ parameters: [id], body: ['PreviewedMessage', true] },
       codes: ['invalid_json', 'invalid_body', 'invalid_query', 'not_found', 'not_in_use'],
     }),

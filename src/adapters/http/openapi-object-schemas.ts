@@ -136,7 +136,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         type: 'integer',
         minimum: 0,
         maximum: maxWriteKeys - 1,
-        description: `Number of earlier keys that stay valid. Hookline removes the oldest keys above this number. If absent, all earlier keys stay valid, and Hookline refuses the request if the source already has ${maxWriteKeys} keys.`,
+        description: `Number of earlier keys that stay valid. Hookline keeps the newest earlier keys, and removes the others. If absent, all earlier keys stay valid, and Hookline refuses the request if the source already has ${maxWriteKeys} keys.`,
       },
     },
     ['keep'],

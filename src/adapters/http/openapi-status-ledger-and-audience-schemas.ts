@@ -34,7 +34,7 @@ const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
       difference: {
         type: 'integer',
         description:
-          'Number of lost deliveries, which have no result and do not wait for an attempt. Negative: Hookline counted more results than deliveries. In `totals`: the sum of the absolute values of all rows. Absent if Hookline could not read all counts.',
+          'Number of lost deliveries, which have no result and do not wait for an attempt. Negative: Hookline counted more results than deliveries. Absent if Hookline could not read some counts. In `totals`: the sum of the absolute values of all rows.',
       },
     },
     ['difference'],
@@ -73,7 +73,7 @@ export const statusLedgerAndAudienceSchemas: Readonly<Record<string, Schema>> = 
       ...{ at: time, since: time, until: time, exactSince: time },
       partial: {
         const: true,
-        description: 'Present when Hookline could not read all counts, or the response does not have all rows.',
+        description: 'Present if Hookline could not read some counts, or if the response does not have all rows.',
       },
       totals: ledgerRow({}),
       rows: list(ledgerRow({ hour: time, destination: text })),

@@ -69,7 +69,7 @@ export const schemas = {
         'When the batch was sent, by the clock of the client. Messages without their own `sentAt` get this time.',
       ),
       context: object('Context that Hookline merges into the context of each message.'),
-      integrations: object('Integrations that Hookline merges into those of each message.'),
+      integrations: object('Integrations that Hookline merges into the integrations of each message.'),
     },
   },
   Call: {

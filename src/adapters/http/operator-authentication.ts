@@ -111,7 +111,7 @@ const noCsrfToken = problem(
 /** The response when a page of another origin sends a request with the session cookie. */
 export const otherOrigin = problem(
   'cross_origin',
-  'A page with another address (scheme, host or port) sent the request: use the console at the address of this API, or send an operator key. A proxy in front of this API must keep the header Host.',
+  'The page that sent the request has another address (scheme, host or port) than this API: use the console at the address of this API, or send an operator key. If the addresses are the same, make the proxy in front of this API keep the header Host.',
 )
 /** The response to a request without a session and without a key. */
 export const notSignedIn = problem('invalid_session', 'The request has no session: sign in with POST /v1/session.')

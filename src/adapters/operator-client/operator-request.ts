@@ -139,7 +139,7 @@ function connectionFailure(url: string, error: unknown, advice: string): Operato
   if (detail === 'bad port')
     return new OperatorApiFailed(
       'unreachable',
-      `no request was sent to ${url}, because fetch and browsers block this port (bad port); use another port in operator.listen and in the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,
+      `no request was sent to ${url}, because browsers and Node's fetch() block this port (bad port); use another port in operator.listen and in the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,
       error,
     )
   if (syscall !== 'connect' && !noConnectionCodes.includes(code) && !isTlsFailure(code))

@@ -20,9 +20,10 @@ export function checkConfigCommand(io: CommandIo): Command {
   const command = createCommand('check-config', 'validate the configuration without network access', io).description(
     'Reads the configuration and every file that it refers to, and prints one line for each problem. The exit code is 2 if there is a problem.\n\nThe command uses no network, so it does not check destinations and sources that were created through the operator API. The operator service checks them at each change.',
   )
-  withServicesOption(withJsonOption(withConfigOption(command)), 'read only the files that these services need').action(
-    (options: Options) => run(options, io),
-  )
+  withServicesOption(
+    withJsonOption(withConfigOption(command)),
+    'read only the files that these services need, not all files that the configuration names',
+  ).action((options: Options) => run(options, io))
   return withExamples(command, [
     'hookline check-config --config hookline.yaml',
     'hookline check-config --services collector',

@@ -190,7 +190,7 @@ async function printStatus(
     ...deletionLines(status),
     ...(status.partial
       ? [
-          `Hookline may have delivered more delete messages than shown, because the search for results reached its limit (${limits})`,
+          `the search for results reached its limit (${limits}), so Hookline may have delivered more delete messages than shown`,
         ]
       : []),
   ])

@@ -33,7 +33,7 @@ const description = [
 export function ledgerCommand(io: CommandIo): Command {
   const command = createCommand(
     'ledger',
-    'count deliveries and their results for each hour, to show that no delivery was lost',
+    'count deliveries and their results for each hour, to show whether deliveries were lost',
     io,
   )
     .description(description)

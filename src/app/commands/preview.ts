@@ -42,13 +42,13 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 
 const description = [
   'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing.',
-  'Without the option --config, the command uses the operator API if --operator-url is given or HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. The operator API then previews the requests to the destination that --destination names. In all other cases, the command reads only the configuration file and the files that this file names, so it does not know the destinations and sources that were created through the operator API.',
-  'The output has the format of .http files, which many editors can open. Without the operator API, the command shows *** for header values and URLs that the configuration reads from other files (with "file" or "urlFile"), unless --show-secrets is given. It shows all values that are in the configuration itself. With the operator API, it always shows *** for secrets and signatures.',
+  'The command uses the operator API if the option --operator-url is given, or if HOOKLINE_OPERATOR_URL is set and the option --config is not given. The variable HOOKLINE_CONFIG does not change this. The operator API previews the requests to the destination that --destination names. Without the operator API, the command reads only the configuration file and the files that this file names, so it does not know the destinations and sources that were created through the operator API.',
+  'The output has the format of .http files, which many editors can open. With the operator API, the command always shows *** for secrets and signatures. Without the operator API, it shows all values that are in the configuration itself. It shows *** for header values and URLs that the configuration reads from other files (with "file" or "urlFile"); the option --show-secrets shows these values too.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
 const operatorUrlText =
-  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given)'
+  'preview through the operator API at this URL (default without --config: the value of HOOKLINE_OPERATOR_URL)'
 
 const examples = [
   'echo \'{"type":"track","userId":"u1","event":"Signed up"}\' | hookline preview',

@@ -43,11 +43,11 @@ export type ReplayAccess = Pick<
 >
 
 const description = [
-  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. In this case, it asks for a confirmation in a terminal, unless it uses the operator API.',
-  'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window.',
+  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation if it runs in a terminal and does not use the operator API.',
+  'About 10 seconds after the replay, Hookline starts the delivery again, only to the destination of the dead letter. The message id stays the same. The retry window is new.',
   'If a dead letter has no destination, for example with the reason "unknown_source", the replay writes its event to the events topic again.',
   'If a dead letter contains the audience membership or computed trait of a user, Hookline sends the current value instead, unless the destination already has the current value.',
-  'Without the option --config, the command uses the operator API if --operator-url is given or HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. The operator service then replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
+  'The command uses the operator API if the option --operator-url is given, or if HOOKLINE_OPERATOR_URL is set and the option --config is not given. The variable HOOKLINE_CONFIG does not change this. With the operator API, the operator service replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
   'A replay job waits until all earlier replay jobs have ended. With --destination, it also waits for earlier resend jobs of this destination. Without --destination, it waits for all earlier resend jobs.',
   'Without the operator API, the replay ends when you stop the command. If you run the command again, it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time.',
   'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. While the operator service runs a replay job, a replay without the operator API replays nothing.',
@@ -87,7 +87,7 @@ export function replayCommand(
 }
 
 const operatorUrlText =
-  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is given)'
+  'replay as a job through the operator API at this URL (default without --config: the value of HOOKLINE_OPERATOR_URL)'
 
 /**
  * Whether the command uses a job of the operator service.

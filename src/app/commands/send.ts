@@ -63,7 +63,7 @@ export function sendCommand(io: CommandIo): Command {
   )
   for (const [name, meaning] of Object.entries(textFields)) command.option(`${flagOf(name)} <text>`, meaning)
   for (const name of objectFields)
-    command.option(`${flagOf(name)} <json>`, `field "${name}" of the message, a JSON object`)
+    command.option(`${flagOf(name)} <json>`, `field "${name}" of the message, as a JSON object`)
   command
     .option('--message <json>', 'complete message as JSON (default: read from stdin)')
     .option('--source <id>', 'source whose write key is used (default: the first source in the configuration)')

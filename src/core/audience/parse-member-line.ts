@@ -103,7 +103,7 @@ const noValueColumn =
 
 const isMisspelledValue = (name: string): boolean => name !== 'value' && name.trim().toLowerCase() === 'value'
 
-const misspelledValueKey = "the key 'value' is misspelt: write it in lower case and without spaces"
+const misspelledValueKey = "a key is misspelt: write 'value' in lower case and without spaces"
 
 const misspelledValueColumn = (name: string): string =>
   `the CSV list has a column '${name}', but no column 'value': if the column has the values, rename it to 'value'; if it has other data, give it another name`

@@ -68,7 +68,11 @@ function excludedSources(
   const message = 'Hookline does not use the source with this id, because another source has the same write key'
   return named
     .filter(([, id]) => problems.has(objectKeyOf({ kind: 'source', id })))
-    .map(([index]) => ({ path: ['sources', index], message, hint: 'give the source another write key first' }))
+    .map(([index]) => ({
+      path: ['sources', index],
+      message,
+      hint: 'give this source another write key, then repeat the change',
+    }))
 }
 
 function duplicatedWriteKeys(

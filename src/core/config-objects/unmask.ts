@@ -60,7 +60,7 @@ const notStored = {
 
 const wrongFingerprint = {
   kind: 'refused',
-  message: 'is masked (***), but the stored object has no secret with this fingerprint in this field',
+  message: 'is masked (***), but the fingerprint after *** matches no stored secret of this field',
   hint: 'write the secret instead of ***, or correct the fingerprint after ***',
 } as const
 

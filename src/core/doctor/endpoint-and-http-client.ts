@@ -49,7 +49,7 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   dns: "check the host name and this machine's name servers",
   connect: 'check that the server is running, and that no firewall blocks this machine',
   timeout: 'check that the server is running, and that no firewall drops packets to it',
-  reset: 'check that the server is running, and that no proxy closes its connections',
+  reset: 'check that the server is running, and that no proxy between Hookline and the server closes connections',
   proxy: 'check network.proxy, and whether the proxy runs and permits connections to this endpoint',
   tls_untrusted:
     'Hookline sends no requests to this endpoint: if a private CA issued the certificate, add this CA to network.caFile (or to tls.caFile or tls.ca, if the destination has one of them); in all other cases, ask the owner of the endpoint to correct the certificate',

@@ -183,7 +183,7 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise min.compaction.lag.ms; otherwise, after a late write of an outdated record, compaction may delete the valid record with the same key`
+  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: with a lower value, compaction may delete a valid record after a process has written an outdated record with the same key; raise min.compaction.lag.ms`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 

@@ -54,7 +54,7 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
     const isForOne = destinationId !== undefined
     return name === undefined || (type === 'track' && isForOne === (sourceId !== factsSource))
       ? undefined
-      : `its source is ${sourceId}, so the event must be ${name}`
+      : `its source is ${sourceId}, but the event is not ${name}`
   }
   if (userId === undefined) return "it has the field 'origin', but no user id"
   const long = tooLongUserId(userId)
@@ -73,7 +73,7 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
   const isOfAudience = type === 'identify' && sourceId === audiencesSource && destinationId !== undefined
   return isOfAudience
     ? undefined
-    : `its 'origin' has the kind 'audience', so the event must be an identify message from ${audiencesSource}, with one destination`
+    : `its 'origin' has the kind 'audience', but the event is not an identify message from ${audiencesSource} with one destination`
 }
 
 /**

@@ -43,7 +43,7 @@ export const audienceMetrics = {
   ),
   audienceMembers: gauge(
     'hookline_audience_memberships',
-    'Audience memberships in the memory of this process: one for each audience, user and destination.',
+    'Number of audience memberships in the memory of this process: one for each audience, user and destination.',
     { unit: 'memberships', use: 'dashboard' },
   ),
   audienceMemberBytes: gauge(

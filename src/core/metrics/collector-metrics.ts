@@ -26,7 +26,7 @@ export const collectorMetrics = {
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. If the collector refuses a whole request, it counts none of its messages. Exception: with the header `X-Strict-Mode`, one invalid message makes the collector refuse the request, and the invalid messages count as `rejected`.',
+    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. The metric does not count the messages of a request that the collector refuses as a whole. Exception: with the header `X-Strict-Mode`, the collector refuses a request that has an invalid message, and the metric counts the invalid messages as `rejected`.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(

@@ -65,7 +65,7 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'How often this process discarded the delivery counts of a partition, because it could not write them to the ledger topic in time. The ledger (the numbers of deliveries by hour) is then incomplete for the current hour and all earlier hours.',
+    'Number of times that this process discarded the delivery counts of a partition, because it could not write them to the ledger topic in time. The ledger (the numbers of deliveries by hour) is then incomplete for the current hour and all earlier hours.',
     { unit: 'times', use: 'alert' },
   ),
   ledgerDifference: gauge(
@@ -182,17 +182,17 @@ export const deliveryMetrics = {
   ),
   canaryLost: counter(
     'hookline_canary_lost_total',
-    'Canary messages that will not be delivered, by reason. `not_stored`: Kafka did not acknowledge the message. A message that still waits, for example for a retry, counts as neither received nor lost.',
+    'Canary messages that will not be delivered, by reason. `not_stored`: Kafka did not acknowledge the message. A message that still waits, for example for a retry, is not counted.',
     { unit: 'messages', use: 'dashboard', labels: { reason: ['not_stored', 'dead_lettered', 'dropped'] } },
   ),
   canarySeconds: histogram(
     'hookline_canary_seconds',
-    'Time from the write of a canary message to the events topic until its delivery, including retries. Replayed messages are not counted.',
+    'Time from when a canary message is appended to the events topic until its delivery, including retries. Replayed messages are not counted.',
     { unit: 'seconds', use: 'dashboard', buckets: delayBuckets },
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices (messages to operators about destinations and the configuration), by result of the write to the events topic. The internal messages from which Hookline makes notices count too. `dropped`: not written, because too many messages already waited for the write.',
+    'Notices (messages to operators about destinations and the configuration), by result of the write to the events topic. This number includes the internal messages from which Hookline makes notices. `dropped`: not written, because too many messages already waited for the write.',
     { unit: 'messages', use: 'dashboard', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(

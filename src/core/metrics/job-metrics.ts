@@ -4,11 +4,15 @@ const kind = ['replay', 'resend'] as const
 
 /** Metrics of replay and resend jobs. */
 export const jobMetrics = {
-  jobs: gauge('hookline_jobs', 'Number of unfinished replays and resends of the operator API, in all processes.', {
-    unit: 'jobs',
-    use: 'dashboard',
-    labels: { kind, state: ['waiting', 'running'] },
-  }),
+  jobs: gauge(
+    'hookline_jobs',
+    'Number of unfinished replays and resends of the operator API. Every operator service reports the number for the whole installation.',
+    {
+      unit: 'jobs',
+      use: 'dashboard',
+      labels: { kind, state: ['waiting', 'running'] },
+    },
+  ),
   jobsEnded: counter('hookline_jobs_ended_total', 'Replays and resends that ended in this process, by state.', {
     unit: 'jobs',
     use: 'dashboard',

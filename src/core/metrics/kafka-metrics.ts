@@ -21,7 +21,7 @@ export const kafkaMetrics = {
   ),
   recordsOpen: gauge(
     'hookline_records_open',
-    'Number of records of the events topic and the retry topics that are in progress in this process.',
+    'Number of records in progress in this process, from the events topic and the retry topics.',
     {
       unit: 'records',
       use: 'dashboard',
@@ -54,7 +54,7 @@ export const kafkaMetrics = {
   }),
   groupJoins: counter(
     'hookline_group_joins_total',
-    'How often this process joined the consumer group. Every change of the group’s members causes a join.',
+    'Number of times that this process joined the consumer group. Every change of the group’s members causes a join.',
     {
       unit: 'joins',
       use: 'alert',

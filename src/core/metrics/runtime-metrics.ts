@@ -23,17 +23,17 @@ export const runtimeMetrics = [
   gauge('nodejs_eventloop_lag_seconds', 'Delay of one callback of the event loop, measured at the scrape.', lag),
   gauge(
     'nodejs_eventloop_lag_min_seconds',
-    'Minimum delay of the event loop since the previous scrape. The value includes the sampling interval, so 0.05 means no delay.',
+    'Minimum delay of the event loop since the previous scrape. The value includes the sampling interval of 0.05 seconds, so 0.05 means no delay.',
     lag,
   ),
   gauge(
     'nodejs_eventloop_lag_max_seconds',
-    'Maximum delay of the event loop since the previous scrape. The value includes the sampling interval, so 0.05 means no delay.',
+    'Maximum delay of the event loop since the previous scrape. The value includes the sampling interval of 0.05 seconds, so 0.05 means no delay.',
     lag,
   ),
   gauge(
     'nodejs_eventloop_lag_mean_seconds',
-    'Mean delay of the event loop since the previous scrape. The value includes the sampling interval, so 0.05 means no delay.',
+    'Mean delay of the event loop since the previous scrape. The value includes the sampling interval of 0.05 seconds, so 0.05 means no delay.',
     lag,
   ),
   gauge(
@@ -43,7 +43,7 @@ export const runtimeMetrics = [
   ),
   gauge(
     'nodejs_eventloop_lag_p50_seconds',
-    'Median of the event loop delay since the previous scrape. The value includes the sampling interval, so 0.05 means no delay.',
+    'Median of the event loop delay since the previous scrape. The value includes the sampling interval of 0.05 seconds, so 0.05 means no delay.',
     {
       unit: 'seconds',
       use: 'dashboard',
@@ -51,12 +51,12 @@ export const runtimeMetrics = [
   ),
   gauge(
     'nodejs_eventloop_lag_p90_seconds',
-    '90th percentile of the event loop delay since the previous scrape. The value includes the sampling interval, so 0.05 means no delay.',
+    '90th percentile of the event loop delay since the previous scrape. The value includes the sampling interval of 0.05 seconds, so 0.05 means no delay.',
     lag,
   ),
   gauge(
     'nodejs_eventloop_lag_p99_seconds',
-    '99th percentile of the event loop delay since the previous scrape. The value includes the sampling interval, so 0.05 means no delay.',
+    '99th percentile of the event loop delay since the previous scrape. The value includes the sampling interval of 0.05 seconds, so 0.05 means no delay.',
     {
       unit: 'seconds',
       use: 'alert',

@@ -31,7 +31,7 @@ export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: Epo
         ? {
             path: 'until',
             message:
-              'is too early: the list must begin in the last 7 days; without "since", the list begins 23 hours before "until"',
+              'is too early: without "since", the list begins 23 hours before "until", but it must begin in the last 7 days',
             hint: 'use a later "until", or add a "since" in the last 7 days',
           }
         : { path: 'since', message: 'is more than 7 days ago', hint: 'use a time in the last 7 days' },

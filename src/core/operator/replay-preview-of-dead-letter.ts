@@ -54,9 +54,9 @@ const texts: Readonly<Record<NoReplayRequestReason, string>> = {
   deletion_expired:
     'The deletion of the user is too old to be replayed, so a replay sends nothing: delete the user again.',
   truncated:
-    'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed. The whole record is in its topic until the retention ends (events topic: 7 days, retry topic: 3 days).',
+    'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed. The original topic keeps the whole record until its retention ends (events topic: 7 days, retry topic: 3 days).',
   unreadable:
-    'Hookline cannot decode the dead letter, so a replay sends nothing: check that the schema registry responds, and has the schema of the event. A replay with "evenDisconnected" does not decode the event, so it can work if the headers of the dead letter are valid.',
+    'Hookline cannot decode the dead letter, so a replay without "evenDisconnected" sends nothing: check that the schema registry responds, and has the schema of the event. A replay with "evenDisconnected" does not decode the event, so it can work if the headers of the dead letter are valid.',
   excluded:
     'Hookline does not use the destination now, because its document has problems. A replayed delivery waits until you correct the problems.',
   audience_change:

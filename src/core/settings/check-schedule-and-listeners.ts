@@ -90,7 +90,8 @@ export function refuseSchedule(
   const attempts = `${countWithNoun(count, 'attempt')} of up to ${formatDuration(timeout)}${count === 1 ? '' : ' each'}`
   return (
     `schedule does not fit into the retry window of ${formatDuration(window)}: ` +
-    `the waits (${readableDuration(durationMs(waits))}) and ${attempts} can take ${readableDuration(needed)}; ` +
+    `its waits (${readableDuration(durationMs(waits))} in total) and ${attempts} ` +
+    `can take ${readableDuration(needed)}; ` +
     `remove or shorten waits${needed > maxDurations.window ? '' : ', or raise "window"'}`
   )
 }

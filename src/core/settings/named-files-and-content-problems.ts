@@ -158,7 +158,7 @@ function refuseCertificates(text: string): Objection | undefined {
   }
   const message = `contains a PEM certificate (number ${bad + 1} of ${parts.length}) that cannot be parsed`
   const hint =
-    'begin the certificate at the start of a line; to find other errors, copy only this certificate into a new file, and check the file with `openssl x509 -text`'
+    'check that -----BEGIN CERTIFICATE----- is at the start of its line; if it is, copy only this certificate into a new file, and check the file with `openssl x509 -text`'
   return { message, hint }
 }
 

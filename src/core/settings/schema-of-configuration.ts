@@ -56,7 +56,7 @@ const traces = z
         .max(1, sampleText)
         .default(0.01)
         .describe(
-          'Share of the traces that Hookline samples, from 0 to 1. If the sender of a message started the trace, the sender decides whether the trace is sampled.',
+          'Share of traces to sample, from 0 to 1. If the sender of a message started the trace, the sender decides whether the trace is sampled.',
         ),
     },
     withMessage('must be a mapping; {} is enough when the OTLP endpoint is on this host'),
@@ -161,7 +161,7 @@ export const delivery = z
     window: duration
       .prefault('4h')
       .describe(
-        'Retry window, at most 4h. The window begins when Hookline first reads the event. A retry starts only within the window. A first attempt can also start after its end.',
+        'Retry window, at most 4h. The window begins when Hookline first reads the event. A retry starts only within the window. A first attempt can also start after the window.',
       ),
     ordering: oneOf(['key', 'none'])
       .default('key')

@@ -37,4 +37,4 @@ export const auth = z
       ),
   })
   .optional()
-  .describe('Authentication of requests at the endpoints of this destination. Absent: requests have no access token.')
+  .describe('How Hookline authenticates at the endpoints of this destination. Absent: requests have no access token.')

@@ -92,8 +92,8 @@ export const filter = z
           .number(withMessage(percentText))
           .gt(0, percentText)
           .max(100, percentText)
-          .describe('Share of the users whose messages pass, in percent: more than 0, for example 0.5.'),
-        by: oneOf(['user']).default('user').describe('`user`: either all messages of a user pass, or none.'),
+          .describe('Percentage of the users whose messages pass: more than 0. For example, 0.5 means 0.5 %.'),
+        by: oneOf(['user']).default('user').describe('`user`: for each user, either all messages pass, or none.'),
       })
       .optional()
       .describe(

@@ -27,7 +27,7 @@ const webhook = z.strictObject({
   url: httpUrl
     .optional()
     .describe('URL that begins with http:// or https:// and contains no credentials. Alternatively, set `urlFile`.'),
-  urlFile: fileName.optional().describe('File that contains the URL, for a URL that is secret.'),
+  urlFile: fileName.optional().describe('File that contains the URL. Use it instead of `url` if the URL is secret.'),
   headers: z
     .record(z.string(), textOrFile)
     .default({})
@@ -57,7 +57,9 @@ export const destination = z.strictObject({
     .describe(
       'Secret with which Hookline signs every request, or a list of two during a rotation. The header X-Signature uses only the first secret; the Standard Webhooks headers use both.',
     ),
-  sharedSecretFile: oneOrTwo(fileName).optional().describe('File with the shared secret, or a list of two files.'),
+  sharedSecretFile: oneOrTwo(fileName)
+    .optional()
+    .describe('File with the shared secret, or a list of two files during a rotation.'),
   secretRotatesAt: time
     .optional()
     .describe(
@@ -68,7 +70,9 @@ export const destination = z.strictObject({
     .describe(
       'Ed25519 private key for `policy.signing: ed25519`: PKCS#8 in PEM, or `whsk_` followed by the seed in Base64. During a rotation: a list of two keys. Hookline then signs with both.',
     ),
-  signingKeyFile: oneOrTwo(fileName).optional().describe('File with the private key, or a list of two files.'),
+  signingKeyFile: oneOrTwo(fileName)
+    .optional()
+    .describe('File with the private key, or a list of two files during a rotation.'),
   auth,
   policy: policy
     .prefault({})
@@ -76,7 +80,7 @@ export const destination = z.strictObject({
   lifecycle: lifecycle
     .prefault({})
     .describe(
-      'When Hookline disables the destination because its endpoints fail, and whether a pause counts towards the retry window.',
+      'Settings for failing endpoints and for pauses: when Hookline disables the destination, and whether the time of a pause counts towards the retry window.',
     ),
   filter,
   tls: endpointTls,

@@ -118,7 +118,7 @@ function refuseCidr(value: string): string | undefined {
   // The IPv6 address contains an IPv4 address, and only the IPv4 address is checked. So the entry
   // must be in IPv4 form.
   return verdict.allowable
-    ? `is an IPv6 address that contains an IPv4 address, and Hookline checks only the IPv4 address: use ${verdict.address}`
+    ? `would have no effect, because Hookline checks only the IPv4 address in this IPv6 address: use ${verdict.address}`
     : `can never be allowed: ${verdict.range}`
 }
 

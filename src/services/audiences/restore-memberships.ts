@@ -57,7 +57,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     metrics.audienceRestoreSeconds.observe({}, seconds)
     logger.info(
       { topic: log.topic, partition, records, ...state.size(), stale: stale.length, seconds },
-      'this process has read the audience members of this partition of the memberships topic, and now applies syncs to them; the members use "bytes" of memory; hookline now replaces the outdated records in the topic (their number: see "stale")',
+      'this process has read the audience members of this partition of the memberships topic, and now applies the syncs of the users of this partition; the members use "bytes" of memory; hookline also replaces the outdated records in the topic (their number: see "stale")',
     )
     return { state, next, stale }
   }

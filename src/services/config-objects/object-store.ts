@@ -87,13 +87,13 @@ export interface ObjectStore {
 }
 
 const damaged =
-  'a record of the config topic is damaged (see "detail"); hookline ignores this record, so destinations and sources do not change: find and stop the program that wrote it, because only hookline may write to this topic'
+  'hookline ignores a damaged record of the config topic (see "detail"), and keeps its current destinations and sources: find and stop the program that wrote the record, because only hookline may write to this topic'
 
 const unread =
-  'records of the config topic cannot be read (see "detail"), so hookline may not apply some changes of destinations or sources: check the changes that were made at about the time in "writtenAt", and repeat those that are missing'
+  'records of the config topic cannot be read (see "detail"), so hookline may miss some changes of destinations or sources: check the changes that were made at about the time in "writtenAt", and repeat those that are missing'
 
 const objectsLost =
-  'the config topic lost all records of some destinations or sources ("count" is the number of these objects); hookline writes the records from its memory to the topic again within seconds, so do not restart hookline during this time; then use the operator API to check the last changes of destinations and sources'
+  'the config topic lost all records of some destinations or sources ("count" is the number of these objects); hookline writes the records from its memory to the topic again within seconds, so do not restart hookline during this time; afterwards, use the operator API to check that the last changes of destinations and sources are still there'
 
 /** The state that is computed from the records of the topic. */
 class View {

@@ -29,7 +29,7 @@ const differentOrder =
   'within the last hour, a process encrypted a destination or source (see "kind" and "id") with a key that is not the first key of operator.encryptionKeyFile in this process; usually, the processes have different first keys: use the same order of keys in all processes with the service operator; two changes of the first key within that hour also cause this line'
 
 const notRenewed =
-  'hookline could not encrypt the secrets of a destination or source (see "kind" and "id") with the new first key of operator.encryptionKeyFile (see "problems"); if "problems" names a missing key, add this key to operator.encryptionKeyFile; otherwise, use the operator API to set the secrets again, or to delete the destination or source'
+  'hookline could not encrypt the secrets of a destination or source (see "kind", "id" and "problems") with the new first key of operator.encryptionKeyFile; if "problems" names a missing key, add this key to the file; otherwise, set the secrets again with the operator API, or delete the destination or source'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>

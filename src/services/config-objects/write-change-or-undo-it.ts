@@ -116,5 +116,5 @@ function notWritten({ message }: SettingsProblem, result: NotApplied, isUndo: bo
   const why = result.kind === 'failed' ? result.detail : 'another process changed the object concurrently'
   return isUndo
     ? `another process made a conflicting change: ${message}; Hookline could not undo the requested change: ${why}`
-    : `another process made a conflicting change: ${message}; Hookline undid the requested change, but the previous version of the object is now invalid, and Hookline could not make the requested change again: ${why}`
+    : `another process made a conflicting change: ${message}; Hookline undid the requested change; the previous version of the object is in use again, but is now invalid; Hookline could not write the requested change again: ${why}`
 }

@@ -12,7 +12,7 @@ const checkEvery = durationMs(500)
 const takenOver = 'this process took over a job, because the process that ran it recorded no progress for 10 s'
 const released = 'this process released the job before the job ended; another process continues it'
 const lostToOther =
-  'this process no longer runs the job: another process took over the job, or this process could not save the job state in time; in the second case, another process continues the job within about 10 s'
+  'this process no longer runs the job: another process took it over, or takes it over within about 10 s because this process could not save the job state in time'
 
 interface Deps {
   readonly store: JobStore

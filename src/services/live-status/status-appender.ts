@@ -47,4 +47,4 @@ export class StatusAppender {
 }
 
 const notWritten =
-  'this process could not write its status to the status topic (see "error"); it tries again every 5 s; until a try succeeds, the operator API may not show this process and its rates'
+  'this process could not write its status to the status topic (see "error"); it tries again every 5 s; until a try succeeds, the operator API may omit this process and its rates'

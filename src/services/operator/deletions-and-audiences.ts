@@ -155,7 +155,7 @@ async function orUnavailable<T>(
 }
 
 const incompleteSync =
-  'audience sync incomplete: hookline applies only the received lines, and does not remove the users who are missing from the list; the cause is in "why", or hookline was shutting down ("end" is "interrupted"); correct the cause, then send the whole list again'
+  'audience sync incomplete: hookline applies only the received lines, and does not remove the users who are missing from the list; correct the cause (see "why" and "end"; "interrupted": hookline was shutting down), then send the whole list again'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {

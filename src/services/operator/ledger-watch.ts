@@ -59,7 +59,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   function incomplete(exactSince: string | undefined): void {
     logger.warn(
       { exactSince },
-      'the operator service could not read all counts of the ledger, and tries again in five minutes; counts before the time in "exactSince" are incomplete; if "exactSince" is missing, any count may be incomplete; if this line repeats, follow the runbook HooklineLedgerDifference',
+      'the operator service could not read some counts of the ledger, and tries again in five minutes; counts before the time in "exactSince" are incomplete; if "exactSince" is missing, any count may be incomplete; if this line repeats, follow the runbook HooklineLedgerDifference',
     )
   }
 

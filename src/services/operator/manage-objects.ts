@@ -184,5 +184,5 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
 
 const tooManyKeys = objectRefusal(
   'too_many_keys',
-  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with the number of earlier keys that stay valid (0 to ${maxWriteKeys - 1}). Hookline removes the oldest keys above this number.`,
+  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with the number of earlier keys that stay valid (0 to ${maxWriteKeys - 1}). Hookline keeps the newest earlier keys, and removes the others.`,
 )

@@ -122,7 +122,7 @@ const unavailable = objectRefusal(
 )
 const noDeadLetter = objectRefusal(
   'not_found',
-  'There is no dead letter with this key: it was replayed, retention has removed it, or the key is wrong.',
+  'No dead letter has this key. Either the dead letter was replayed, or retention has removed it, or the key is wrong.',
 )
 const notReached = objectRefusal(
   'unavailable',

@@ -142,7 +142,7 @@ function lettersOf(letters: readonly DeadLetterDetail[], query: URLSearchParams)
 
 function letterOf(letters: readonly DeadLetterDetail[], key: string, role: Role | undefined): Answer {
   const letter = letters.find(each => each.key === key)
-  if (letter === undefined) return refusal(404, 'not_found', 'There is no dead letter with this key.')
+  if (letter === undefined) return refusal(404, 'not_found', 'No dead letter has this key.')
   const { headers, body, ...others } = letter
   return ok(role === 'operate' ? { ...others, headers, body, replay: fixtures.requestPreview } : others)
 }

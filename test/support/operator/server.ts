@@ -47,7 +47,7 @@ const emptyLog: MessageAndDeadLetterApi = {
     body: { id, searchedSince: toIsoTimestamp(since), records: [], destinations: [] },
   }),
   deadLetters: async () => ({ kind: 'answered', body: { deadLetters: [] } }),
-  deadLetter: async () => objectRefusal('not_found', 'There is no dead letter with this key.'),
+  deadLetter: async () => objectRefusal('not_found', 'No dead letter has this key.'),
 }
 
 /** Starts the server of the operator API on a free port. `api` handles deletions and audiences. */

@@ -20,7 +20,7 @@ export const canaryAndErrors: Row = {
     {
       title: 'Time to deliver canary messages',
       description:
-        'Time from the write of a canary message to the events topic until its delivery, including retries. It has no data without the key "canary" of the configuration.',
+        'Time from when a canary message is appended to the events topic until its delivery, including retries. It has no data without the key "canary" of the configuration.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -65,7 +65,7 @@ export const ledger: Row = {
     {
       title: 'Last reading of the ledger',
       description:
-        'Time since the operator service last read the ledger. The service reads it every five minutes. If the time is much longer, the service does not run, or could not read all counts: see the runbook HooklineLedgerDifference.',
+        'Time since the operator service last read the ledger. The service reads it every five minutes. If the time is much longer, the service does not run, or could not read some counts: see the runbook HooklineLedgerDifference.',
       unit: 's',
       as: 'number',
       width: 8,

@@ -14,7 +14,7 @@ export interface ErrorMessageProps {
 export function ErrorMessage({ error, listOf }: ErrorMessageProps) {
   const text =
     listOf !== undefined && error.status === 404
-      ? `The operator service has no API for ${listOf}: its version is older than this page, or a proxy does not forward the request. Update the operator service, or correct the proxy.`
+      ? `The operator service has no API for ${listOf}: the service is older than this page, or a proxy does not forward the request. Update the service, or correct the proxy.`
       : error.message
   return (
     <div class="error" role="alert">

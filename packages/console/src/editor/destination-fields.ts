@@ -44,7 +44,7 @@ export const policyFields: readonly FormField[] = [
   },
   {
     ...{ label: 'Retry window', path: ['policy', 'window'] },
-    hint: `Time for retries after Hookline first read the event, for example 2h. If no attempt succeeds in this time, Hookline dead-letters the delivery. Maximum: the value of delivery.window. ${fileValue('delivery.window')}`,
+    hint: `Time limit for retries, counted from when Hookline first read the event, for example 2h. If no attempt succeeds in this time, Hookline dead-letters the delivery. Maximum: the value of delivery.window. ${fileValue('delivery.window')}`,
   },
   {
     ...{ label: 'Schedule', path: ['policy', 'schedule'], isList: true },

@@ -51,7 +51,8 @@ export function DocumentEditor({ text, onText, check, form }: DocumentEditorProp
 function CheckResult({ check }: { readonly check: Check }) {
   return (
     <p class={`check check-${check.kind}`} role="status">
-      {check.kind === 'unchanged' && 'Hookline checks the document while you edit. A new document needs an id first.'}
+      {check.kind === 'unchanged' &&
+        'Hookline checks the document while you edit. It checks a new document only after you enter an id.'}
       {check.kind === 'checking' && 'Checking…'}
       {check.kind === 'unknown' &&
         `Hookline could not check the document, and tries again in ${repeatMs / 1000} seconds. You can also save it now.`}

@@ -19,7 +19,7 @@ export type CommitResult = 'accepted' | 'refused'
 
 const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refused an offset commit, because the metadata of the commit is too long; this process now omits metadata longer than "bytes"; after a rebalance or a stop, hookline may therefore repeat finished deliveries; set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process (see the runbook HooklineCommitsRefused)'
+  'the broker refused an offset commit, because the metadata of the commit is too long; this process now omits metadata longer than "bytes", so hookline may repeat finished deliveries after a rebalance or a stop; set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process (see the runbook HooklineCommitsRefused)'
 
 interface Deps {
   readonly owned: OwnedPartitions
@@ -81,7 +81,7 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
       }
       logger.debug(
         { group: to.groupId, code: errorCodeOf(error) },
-        'hookline could not commit offsets (see "code"), and tries again; if the process stops before a commit succeeds, hookline processes some records again',
+        'hookline could not commit offsets (see "code"), and tries again; if hookline stops before a commit succeeds, it processes some records again',
       )
       return false
     }

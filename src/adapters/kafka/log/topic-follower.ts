@@ -39,7 +39,7 @@ const behindMs = 2 * maxWaitMs
  */
 const logErrorAfterMs = 5_000
 const unreadable =
-  'hookline cannot read this topic, or some of its partitions (see "topic" and "code"), so new records there wait; hookline retries; if this takes minutes, check Kafka with: hookline doctor'
+  'hookline cannot read this topic, or some of its partitions (see "topic" and "code"), so new records there wait; hookline retries; if the problem lasts for minutes, check Kafka with: hookline doctor'
 /** How long `stop` waits for the fetch in progress. */
 const stopLimit = durationMs(2_000)
 

@@ -174,7 +174,9 @@ async function fetchOrWait(
   const { topic, partition, end, maxBytes, onRemoved } = range
   try {
     if (attempt > maxRetries)
-      throw new Error(`${attempt} fetches returned no records at offset ${position}, although the log ends at ${end}`)
+      throw new Error(
+        `${attempt} fetches returned no records at offset ${position}, although the log continues to offset ${end}`,
+      )
     const node = leaderOf(cluster, topic, partition)
     const [fetched] = await fetchFrom(cluster, { node, topic, wanted: [{ partition, position }], maxWaitMs, maxBytes })
     return fetched ?? { records: [], next: position }

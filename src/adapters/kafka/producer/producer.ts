@@ -90,7 +90,10 @@ interface PartitionedMessage extends Message {
 
 /** The error of a record whose `maySend` returned false. */
 const recordWithdrawnError = (retriable: boolean): KafkaError =>
-  new KafkaError('the record was not sent: this process lost its partition or job', { code: 'HELD_BACK', retriable })
+  new KafkaError('the record was not sent: the partition or job of this record no longer belongs to this process', {
+    code: 'HELD_BACK',
+    retriable,
+  })
 
 class BatchingProducer implements LogProducer {
   readonly #deps: ProducerDeps

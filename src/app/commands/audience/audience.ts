@@ -20,7 +20,7 @@ const userOption = [
 const syncDescription = [
   'Uploads a list: the members of an audience, or the users of a computed trait with their values. Hookline then sends to each destination only the memberships or values that this destination has not acknowledged yet.',
   'Without --partial, the sync is a full sync: Hookline also removes the users who are not in the list. With --partial, Hookline changes only the users in the list.',
-  'Each line of the list is a user id (plain text, or a JSON string or number), or a JSON object with "userId" and "value". The list is CSV if its first line that is not blank has a column "userId"; the column "value" then has the values. The list may be compressed with gzip.',
+  'Each line of the list is a user id (plain text, or a JSON string or number), or a JSON object with "userId" and "value". If the first non-blank line has a column "userId", Hookline reads the list as CSV. The column "value" then has the values. The list may be compressed with gzip.',
   'In the list of an audience, the value false removes the user, and a line without a value adds the user. In the list of a computed trait, each line needs a value; null (in CSV: an empty field) removes the user.',
   'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point, and removes no users who are missing from the list. Sync the whole list again.',
   'If a program writes the list to stdin and fails before the end, Hookline does not notice the failure. A full sync then removes the users whom the program did not write. To avoid this, write the list to a file first.',
@@ -43,7 +43,7 @@ const driftDescription = [
   'The status "in flight" is normal: Hookline is delivering a change.',
   'With the status "unknown", Hookline does not know which value the destination has, for example after a failed delivery or a reset. The next full sync (`hookline audience sync` without --partial) sends the value again.',
   'With the status "different", the destination has an earlier value instead of the current one, for example because it was disabled when the value changed. If the destination is disabled, enable it. Then run a full sync.',
-  'If audiences.list did not name a destination for this audience for some time, the command does not find the changes from that time. The next full sync sends these changes.',
+  'The command does not find the changes that were made while audiences.list did not name the destination for this audience. The next full sync sends these changes.',
   'With --json, the command prints one JSON line for each user and destination that it finds. The field "standing" has the sync status: "in_flight", "unknown" or "different".',
   'The exit code is 1 if at least one user has the status "unknown" or "different".',
 ].join('\n\n')
@@ -72,7 +72,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .action(doing(syncAudience))
   const list = subcommand(
     'list',
-    'list the audiences and computed traits, and count the users of each destination by sync status',
+    'list the audiences and computed traits, with the number of users in each sync status for each destination',
   )
     .description(listDescription)
     .action(doing(listAudiences))

@@ -174,11 +174,11 @@ function printResult(
       if (waitEnd === 'interrupted') throw new CommandFailed(`interrupted; ${completeUpload}`)
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because an earlier sync has a time in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}): a clock was ahead during the earlier sync; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
+          `this sync had no effect, because a clock was ahead during an earlier sync: Hookline treats the earlier sync as newer, because its start time is ${toIsoTimestamp(syncBegan(delivery.ahead))}; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
         )
       if (delivery?.unapplied !== undefined)
         throw new CommandFailed(
-          `the sync is incomplete: in ${countWithNoun(delivery.unapplied, 'partition')} of the audience-input topic, Hookline did not remove the users who are missing from the list (for the reason, see the log of the service audiences); if no newer full sync has begun, wait two minutes, then sync the whole list again`,
+          `the sync is incomplete: in ${countWithNoun(delivery.unapplied, 'partition')} of the audience-input topic, Hookline did not remove the users who are missing from the list; the log of the audiences service has the reason; if no newer full sync has begun, wait two minutes, then sync the whole list again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(

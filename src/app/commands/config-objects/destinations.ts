@@ -50,7 +50,7 @@ export function destinationsCommand(io: CommandIo): Command {
     ofOne('delete', 'delete a destination; its waiting deliveries are dead-lettered').action(doing(deleteObject)),
     ofOne(
       'pause',
-      'pause a destination; its deliveries wait until you resume it, and are dead-lettered if their retry window (delivery.window) ends first',
+      'pause a destination; its deliveries wait until you resume it; a delivery is dead-lettered if its retry window (delivery.window) ends before that',
     ).action(doing(switchDestination('pause'))),
     ofOne('resume', 'resume a paused destination, so that Hookline sends it the waiting and the new events').action(
       doing(switchDestination('resume')),

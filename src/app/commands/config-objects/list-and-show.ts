@@ -56,7 +56,7 @@ function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): vo
     ...problems.map(problemText),
     ...(conflict
       ? [
-          'is defined in the configuration file and through the operator API: Hookline uses only the definition in the file; remove it from the file before you use or delete the other definition',
+          'is defined in the configuration file and through the operator API: Hookline uses only the definition in the file; to use or delete the definition of the operator API, first remove the one in the file',
         ]
       : []),
     ...(disabling === undefined ? [] : [disablingText(id, disabling)]),

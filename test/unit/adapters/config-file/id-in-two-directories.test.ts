@@ -46,7 +46,7 @@ it('gives an id to the earlier directory, at a start and later', async () => {
     expect(loaded.problems).toEqual([
       {
         ...{ file: join(folder, 'two/b.yaml'), line: 1, column: 5, path: 'id', message },
-        hint: `choose another id here; if two directories have the same id, Hookline uses the destination of the directory that comes first in "destinationsFrom"; see ${join(folder, 'one/a.yaml')}:1:5`,
+        hint: `choose another id here; if files in two directories have the same id, Hookline uses the file of the directory that comes first in "destinationsFrom"; see ${join(folder, 'one/a.yaml')}:1:5`,
       },
     ])
   }

@@ -214,7 +214,7 @@ describe('failures', () => {
     const client = createObjectApiClient({ url, key: new Secret('the-key') }, { signal: new AbortController().signal })
     await expect(client.switch('a', 'pause')).rejects.toMatchObject({
       code: 'unreachable',
-      message: `no request was sent to ${url}, because fetch and browsers block this port (bad port); use another port in operator.listen and in the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,
+      message: `no request was sent to ${url}, because browsers and Node's fetch() block this port (bad port); use another port in operator.listen and in the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,
     })
   })
 

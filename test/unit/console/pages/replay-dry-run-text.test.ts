@@ -26,7 +26,7 @@ it('a dry run with more rows than the result lists', () => {
   const progress = { seen: 700, replayed: 0, replayable: 600, refused: 100 }
   const counts = [{ count: 400 }, { count: 90, refusal: 'disabled' }]
   expect(dryRunText({ state: 'done', progress, counts })).toBe(
-    '600 dead letters can be replayed. 100 dead letters cannot be replayed: 90 because the destination is disabled, 10 for reasons that the result does not list.',
+    '600 dead letters can be replayed. 100 dead letters cannot be replayed: 90 because the destination is disabled, 10 for reasons that the dry run does not report.',
   )
 })
 

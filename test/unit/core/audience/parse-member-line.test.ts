@@ -55,7 +55,7 @@ describe('names the rejected line and the remedy', () => {
     ['""', noUser],
     ['{"userId":"u1","value":"yes"}', 'the value must be true or false'],
     ['{"userId":"u1","value":1}', 'the value must be true or false'],
-    ['{"userId":"u1","Value":false}', "the key 'value' is misspelt"],
+    ['{"userId":"u1","Value":false}', "a key is misspelt: write 'value' in lower case"],
     ['["u1","u2"]', 'a JSON array is not a member: write one user per line'],
     ['{"userId":"u1"', 'The message is not JSON: '],
     ['{userId: u1}', 'The message is not JSON: '],

@@ -205,7 +205,7 @@ describe('a mask with a fingerprint', () => {
       problems: [
         {
           path: expect.any(Array),
-          message: 'is masked (***), but the stored object has no secret with this fingerprint in this field',
+          message: 'is masked (***), but the fingerprint after *** matches no stored secret of this field',
           hint: 'write the secret instead of ***, or correct the fingerprint after ***',
         },
       ],

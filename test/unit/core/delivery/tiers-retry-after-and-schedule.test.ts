@@ -112,14 +112,14 @@ describe('refuseSchedule', () => {
       '10s 10s',
       '5s',
       '34s',
-      'schedule does not fit into the retry window of 34s: the waits (20s) and 3 attempts of up to 5s each can take 35s; remove or shorten waits, or raise "window"',
+      'schedule does not fit into the retry window of 34s: its waits (20s in total) and 3 attempts of up to 5s each can take 35s; remove or shorten waits, or raise "window"',
     ],
     [
       'a schedule longer than any window',
       '2h 2h',
       '5s',
       '3h',
-      'schedule does not fit into the retry window of 3h: the waits (4h) and 3 attempts of up to 5s each can take 4h 15s; remove or shorten waits',
+      'schedule does not fit into the retry window of 3h: its waits (4h in total) and 3 attempts of up to 5s each can take 4h 15s; remove or shorten waits',
     ],
   ])('refuses %s', (_, schedule, timeout, window, text) => {
     expect(refusal(schedule, timeout, window)).toBe(text)

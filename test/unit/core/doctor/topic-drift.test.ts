@@ -265,7 +265,7 @@ describe('compacted topics need a minimum compaction lag', () => {
   ])('reports that %s was created by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
-      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise min.compaction.lag.ms; otherwise, after a late write of an outdated record, compaction may delete the valid record with the same key`,
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: with a lower value, compaction may delete a valid record after a process has written an outdated record with the same key; raise min.compaction.lag.ms`,
     ])
   })
 })

@@ -77,7 +77,7 @@ describe('marked as canonical, but', () => {
     [
       'an audience of another source',
       { ...audience, sourceId: 'web' },
-      /must be an identify message from hookline.audiences/,
+      /is not an identify message from hookline.audiences/,
     ],
     ['an audience for all destinations', { ...audience, destinationId: undefined }, /one destination/],
     [
@@ -115,7 +115,7 @@ describe('marked as canonical, but', () => {
     [
       'destination facts for one destination',
       { ...canaryMessage, sourceId: 'hookline.facts' },
-      /must be a track message without a destination/,
+      /is not a track message without a destination/,
     ],
     [
       'another origin',

@@ -30,7 +30,7 @@ describe('syncs', () => {
       {
         level: 'warn',
         fields: { result: 'sync_closed', mode: 'full' },
-        line: expect.stringMatching(/did not apply this audience sync completely/),
+        line: expect.stringMatching(/applied this audience sync only in part/),
       },
     ])
   })

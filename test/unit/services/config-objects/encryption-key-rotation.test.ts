@@ -68,7 +68,7 @@ describe('the keys', () => {
     expect(merged().oldSeals).toBe(1)
     const warnings = logger.lines.filter(({ level }) => level === 'warn')
     const line = expect.stringContaining(
-      'use the operator API to set the secrets again, or to delete the destination or source',
+      'set the secrets again with the operator API, or delete the destination or source',
     )
     const problems = [
       expect.stringMatching(/^sharedSecret is encrypted with a key that is not in/),

@@ -86,7 +86,7 @@ describe('the object store', () => {
       {
         level: 'error',
         fields: { topic: configTopic, firstOffset: 1, detail: 'the checksum is wrong', writtenAt: expect.any(String) },
-        line: expect.stringContaining('may not apply some changes'),
+        line: expect.stringContaining('may miss some changes'),
       },
     ])
   })

@@ -7,7 +7,7 @@ const refusalTexts: Readonly<Record<string, string>> = {
   unknown_destination: 'the destination is not in the configuration, or its file cannot be read',
   disabled: 'the destination is disabled',
   not_connected: 'the source is no longer connected to the destination',
-  deletion_expired: 'it asks to delete a user, and the deletion is older than about 50 days: delete the user again',
+  deletion_expired: 'the deletion of the user is older than about 50 days: delete the user again',
   truncated: 'the dead-letter topic has only the first 64 KiB of the record',
   unreadable: 'the record has invalid headers or its event cannot be decoded',
 }
@@ -46,7 +46,7 @@ function reasonsOf(counts: NonNullable<Replay['counts']>, refused: number): stri
   const texts = [...sums].map(
     ([refusal, count]) => `${countText(count)} because ${refusalTexts[refusal] ?? `of ${refusal}`}`,
   )
-  return [...texts, ...(others > 0 ? [`${countText(others)} for reasons that the result does not list`] : [])].join(
+  return [...texts, ...(others > 0 ? [`${countText(others)} for reasons that the dry run does not report`] : [])].join(
     ', ',
   )
 }

@@ -22,7 +22,7 @@ export function ResultsPanel({ results }: { readonly results: DestinationStatus[
       ) : (
         <>
           <ResultsOfSpan title="Last hour (plus up to 15 minutes)" results={results.lastHour} />
-          <ResultsOfSpan title="Last day (plus up to 15 minutes)" results={results.lastDay} />
+          <ResultsOfSpan title="Last 24 hours (plus up to 15 minutes)" results={results.lastDay} />
         </>
       )}
     </Panel>

@@ -40,7 +40,7 @@ export function DestinationsPage() {
             <>
               {destinations.length > 0 && partOfTotal !== undefined && (
                 <PartialNotice>
-                  {`Of the destinations with an open circuit breaker, the table marks only ${partOfTotal}: those with the lowest ids.`}
+                  {`The table marks only ${partOfTotal} destinations with an open circuit breaker: those with the lowest ids.`}
                 </PartialNotice>
               )}
               {destinations.length > 0 && (

@@ -34,6 +34,6 @@ function selectionOf(job: AnyJob) {
     ['To', <Time at={until} />],
     ['Types', types?.join(', ') ?? 'all'],
     ['Users', userIds?.join(', ') ?? (userCount === undefined ? 'all' : `${userCount} ids`)],
-    ['Events that Kafka may have deleted before the resend read them', missingText(missing)],
+    ['Events that the resend may have missed (deleted by Kafka)', missingText(missing)],
   ] as const
 }

@@ -10,7 +10,7 @@ const unknownCauses: Readonly<Record<string, string>> = {
   attempts_removed:
     'It is unknown how this delivery ended, because the message is older than the retention time of the attempt records in Kafka.',
   record_missing:
-    'The search found no record that shows how this delivery ended. Perhaps an attempt was not recorded, or the delivery was dead-lettered and its dead letter was replayed or deleted.',
+    'The search found no record that shows how this delivery ended. Possible causes: Hookline did not record an attempt; or it dead-lettered the delivery, and the dead letter was later replayed or deleted.',
 }
 
 /**

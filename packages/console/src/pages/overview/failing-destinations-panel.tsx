@@ -28,7 +28,7 @@ export function FailingDestinationsPanel(props: FailingDestinationsPanelProps) {
   return (
     <Panel title="Failing destinations" isWide>
       {openBreakers !== undefined && (
-        <PartialNotice>{`Of the destinations with an open circuit breaker, the table shows only ${openBreakers}.`}</PartialNotice>
+        <PartialNotice>{`The table shows only ${openBreakers} destinations with an open circuit breaker.`}</PartialNotice>
       )}
       {failing.length > 0 ? (
         <DataTable
@@ -39,7 +39,7 @@ export function FailingDestinationsPanel(props: FailingDestinationsPanelProps) {
             { title: 'Destination', cell: ({ id }) => <DestinationLink id={id} /> },
             { title: 'Circuit breaker', cell: row => (row.hasOpenBreaker ? <Badge state="open" /> : undefined) },
             {
-              title: 'Dead letters in the last hour (only the newest 100 of all destinations are counted)',
+              title: 'Dead letters in the last hour (counts only the newest 100 across all destinations)',
               isNumber: true,
               cell: row => (hasDeadLetters ? countText(row.deadLetters) : undefined),
             },
