@@ -50,7 +50,7 @@ export function plainValue(root: Node, env: Environment | undefined): PlainValue
     if (!node) return null
     if (isAlias(node)) return refuse(path, offset, 'is an alias; aliases are not supported', 'repeat the value here')
     if (node.anchor !== undefined) refuse(path, offset, 'has an anchor; anchors are not supported', 'remove it')
-    if (node.tag !== undefined) return refuse(path, offset, 'has a tag; tags are not supported', 'remove it')
+    if (node.tag !== undefined) return refuse(path, offset, 'has a YAML tag; YAML tags are not supported', 'remove it')
     if (isMap(node)) return mapping(node, path)
     if (isSeq(node)) {
       return node.items.map((item, index) => visit(item as Node, [...path, index], (item as Node)?.range[0] ?? offset))

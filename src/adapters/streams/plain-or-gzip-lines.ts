@@ -82,7 +82,7 @@ async function* gunzipped(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGener
   if (failure !== undefined) throw failure.error
   if (lengthWithoutPadding > gunzip.bytesWritten)
     throw new DamagedGzip(
-      'gzip cannot be unpacked: after a gzip member, the data has zero bytes and then more data; zero bytes are permitted only at the end',
+      'gzip cannot be unpacked: bytes with the value 0 follow a gzip member, and more data follows them; these bytes are permitted only at the end',
     )
 }
 

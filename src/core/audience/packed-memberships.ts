@@ -103,7 +103,8 @@ export class PackedMemberships {
   *users(): IterableIterator<string> {
     const generation = this.#generation
     for (let slot = 0; slot < this.#slots.length; slot++) {
-      if (generation !== this.#generation) throw new TypeError('a user was added or deleted during an iteration')
+      if (generation !== this.#generation)
+        throw new TypeError('bug in hookline: a user was added or deleted during an iteration')
       const entry = this.#slots[slot]! - 1
       if (entry >= 0) yield this.#entries.toString('utf8', entry + headerBytes, this.#stateOf(entry))
     }

@@ -20,7 +20,11 @@ export const runtimeMetrics = [
   gauge('process_heap_bytes', 'Size of the data segment of the process.', bytes),
   gauge('process_open_fds', 'Open file descriptors.', { unit: 'descriptors', use: 'dashboard' }),
   gauge('process_max_fds', 'Maximum number of open file descriptors.', { unit: 'descriptors', use: 'dashboard' }),
-  gauge('nodejs_eventloop_lag_seconds', 'Delay of one callback of the event loop, measured at the scrape.', lag),
+  gauge(
+    'nodejs_eventloop_lag_seconds',
+    'Time for which one callback waited for the event loop. Measured once at each scrape.',
+    lag,
+  ),
   gauge(
     'nodejs_eventloop_lag_min_seconds',
     'Minimum delay of the event loop since the previous scrape. The value includes the sampling interval of 0.05 seconds, so 0.05 means no delay.',

@@ -186,7 +186,9 @@ describe('delete-user --status', () => {
     ended('d-0', 'bob', 'delivered')
     harness.readMs = commandLimits.time / 2
     const result = await deleteUser('--status', 'd-1')
-    expect(result.out).toMatch(/\nthe search for results reached its limit \(5 s or 300000 records\), so Hookline may have delivered more .*\n$/)
+    expect(result.out).toMatch(
+      /\nthe search for results reached its limit \(5 s or 300000 records\), so Hookline may have delivered more .*\n$/,
+    )
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ partial: true })
     const strange = await deleteUser('--status', 'd-9')
     expect(strange).toMatchObject({
