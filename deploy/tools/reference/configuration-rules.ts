@@ -18,7 +18,7 @@ export const configurationRules = {
   uniqueOperatorKeys: 'Names and keys in `operator.keys` are unique.',
   uniqueUrls: 'The URLs of the webhooks are unique within a destination.',
   allowedTargets:
-    'If the host of a webhook URL or `tokenUrl` is an IP address, this address is public or in `network.allow`. `network.ports` permits the port of each of these URLs.',
+    '`network.ports` permits the port of every webhook URL and every `tokenUrl`. If the host of one of these URLs is an IP address, this address is public or in `network.allow`.',
   httpsUrls:
     'With `network.httpsOnly: true`, the URL of every webhook and every `auth.oauth2.tokenUrl` begins with `https://`.',
   allowedHeaders:

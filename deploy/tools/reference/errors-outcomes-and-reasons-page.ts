@@ -156,10 +156,10 @@ const dropMeanings: Meanings<DropReason> = {
 const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
     'Too many deliveries to this destination wait in the memory of the process, usually because the endpoint responds more slowly than messages arrive. [Deferral without an attempt](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt) lists all causes.',
-    'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations use up `delivery.maxInFlight` or `delivery.perHost`, raise that limit. If `policy.maxConcurrency` is less than `topics.partitions`, raise it to this number.',
+    'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations use up `delivery.maxInFlight` or `delivery.perHost`, raise that limit. Hookline divides `policy.maxConcurrency` among the partitions: if it is less than `topics.partitions`, raise it to this number.',
   ],
   breaker_open: [
-    'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a [retryable outcome that counts for the circuit breaker](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt). While it is open, Hookline makes only one attempt every 30 s. It closes when the endpoint accepts or rejects one of these attempts.',
+    'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a [retryable outcome that counts for the circuit breaker](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt). While it is open, Hookline makes only one attempt every 30 s. It closes when one of these attempts is delivered or fails permanently, because the endpoint then responds again.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
@@ -198,7 +198,7 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Add the source to `sources` of the destination again, or use `--even-disconnected`.',
   ],
   deletion_expired: [
-    'The message is the delete message of a deletion that is older than about 50 days. Hookline may no longer have the record of this deletion, without which it delivers no delete message.',
+    'The dead letter is a *delete message*: it tells the destination that a user was deleted. Hookline delivers a delete message only while it has the record of the deletion. This deletion is older than about 50 days, so Hookline may no longer have its record.',
     'Delete the user again.',
   ],
   truncated: [
