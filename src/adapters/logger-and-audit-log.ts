@@ -59,7 +59,7 @@ function createPino(level: LogLevel): pino.Logger {
     createStderrLines(lost =>
       log.error(
         lost,
-        'this process lost some log lines (their number: see "count"), because it could not write them to stderr (see "error"): check the disk, or the program that receives the log; the previous line is the first line after the lost lines',
+        'this process lost some log lines (their number: see "count"), because it could not write them to stderr (see "error"): check the disk, or the program that receives the log',
       ),
     ),
   )

@@ -33,7 +33,7 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
     .addOption(
       closedOption(
         '--outcome',
-        'select only dead letters for which the last request to at least one webhook had this outcome; dead letters with the reason invalid_message have the code of the broken rule as their outcome',
+        'select only dead letters with this outcome of the last request to at least one webhook; for the reason invalid_message, the outcome is the code of the broken rule',
         deadLetterOutcomes,
       ),
     )

@@ -88,7 +88,7 @@ const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> =
   deletion_expired: () =>
     'the dead letters are delete messages of old deletions, which cannot be replayed; delete the users again with: hookline delete-user',
   truncated: () =>
-    'the dead-letter topic has only the first 64 KiB of the original record; read the whole record from its topic: the column ORIGIN of `hookline dead-letters` shows topic, partition and offset',
+    'the dead-letter topic has only the first 64 KiB of the original record; read the whole record at the topic, partition and offset in the column ORIGIN of `hookline dead-letters`',
   unreadable: () =>
     'the headers are invalid, or the event cannot be decoded; to see these dead letters, run: hookline dead-letters --json',
   too_large: () =>

@@ -130,7 +130,7 @@ const awaitedBy = ({
 const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check => ({
   name,
   ok: inactivityMs < inactivityLimitMs,
-  detail: `no response from a broker and no attempt to connect for ${Math.round(inactivityMs)} ms`,
+  detail: `the last broker response or connection attempt was ${Math.round(inactivityMs)} ms ago`,
 })
 
 const membershipTexts: Readonly<Record<ConsumerVitals['phase'], string>> = {

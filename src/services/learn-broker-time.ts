@@ -53,7 +53,7 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
     const cancel = clock.after(answerLimit, () => {
       logger.warn(
         { topic },
-        'no broker reported its time within 5 s; this process continues from the last reported time, or uses the clock of its machine if no broker has ever reported a time; if this line repeats, check Kafka with: hookline doctor',
+        "no broker reported its time within 5 s, so this process keeps its current estimate of the brokers' time; if this line repeats, check Kafka with: hookline doctor",
       )
       resolve(undefined)
     })

@@ -25,5 +25,5 @@ it('the pages say how many open circuit breakers and problems are not listed', a
   await page.getByText('The list shows only 1 of 300 destinations and sources with problems.').waitFor()
   expect(await page.getByText('5,000', { exact: true }).count()).toBe(1)
   await show('/destinations')
-  await page.getByText('The table marks only 1 of 5,000 destinations with an open circuit breaker').waitFor()
+  await page.getByText('The table shows only 1 of 5,000 open circuit breakers').waitFor()
 })

@@ -162,7 +162,7 @@ const groups: Row = {
     {
       title: 'Records done',
       description:
-        'Records that a process no longer works on. done: the processing ended. handed_back: the partition was revoked before the end, and its next owner reads the record again.',
+        'Records that a process no longer works on. done: the processing ended. handed_back: the partition was revoked before the processing ended. The next owner of the partition reads the record again.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -171,7 +171,7 @@ const groups: Row = {
     {
       title: 'Records lost',
       description:
-        'Offsets skipped because their records are no longer in Kafka. Must be 0. If Kafka truncated the log, or deleted a committed offset of the audiences service, the number of lost records is unknown, and counts as 1.',
+        'Offsets skipped because Kafka no longer has their records. Must be 0. If the number of lost records is unknown, for example after an unclean leader election, the loss counts as 1.',
       unit: 'short',
       as: 'lines',
       width: 8,

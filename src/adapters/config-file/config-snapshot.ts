@@ -236,7 +236,7 @@ export const missingFileHint =
   'create it, or correct its name: names are relative to the directory of the configuration file'
 /** Hint for a missing file that a `destinationsFrom` file names. */
 export const missingNestedFileHint =
-  'create it, or correct its name: the name is relative to the directory of the file that names it'
+  'create it, or correct its name: names are relative to the directory of the file with this error'
 const unreadable = 'give read permission to the operating system user that runs hookline'
 
 const objections = {

@@ -87,7 +87,7 @@ export function takenIds(
   return parts.flatMap(({ file, value }, index) => {
     const directory = directoryOf.get(valueAt(value, ['id']))
     if (unusable.has(file) || directory === undefined || directory === dirname(file)) return []
-    const hint = `choose another id here; a destination of ${directory} keeps this id, although its file is now invalid or unreadable`
+    const hint = `choose another id here; Hookline still uses the destination of ${directory}, although its file is now invalid or unreadable`
     return [{ path: ['destinations', own + index, 'id'], message: foreignIdMessage, hint }]
   })
 }

@@ -184,11 +184,11 @@ function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' |
  */
 const formRefusal = problem(
   'invalid_body',
-  "The Content-Type is that of a form: send the list itself as the body, with another Content-Type or none (curl: '-X POST -T FILE' and not '-d' or '-F').",
+  "The request has the Content-Type of a form: send the list itself as the body, and omit Content-Type. With curl, use '-X POST -T FILE', not '-d' or '-F'.",
 )
 
 const tooManySyncs = problem(
   'unavailable',
-  `This process already receives ${maxSyncs} concurrent syncs, the maximum per listener: send the whole list again after the time in Retry-After.`,
+  `This process already receives ${maxSyncs} syncs, the maximum: send the whole list again after the time in Retry-After.`,
   { retryAfter: 5 },
 )

@@ -20,7 +20,7 @@ export const changeList: Schema = closed(
     partial: {
       const: true,
       description:
-        'Present when more than 1,000 changes match the request: `changes` has only the newest 1,000. Kafka may also remove changes that are older than 7 days, but `partial` does not show this.',
+        'Present when more than 1,000 changes match the request: `changes` has only the newest 1,000. With or without `partial`, changes older than 7 days may be missing, because Kafka may remove them.',
     },
     changes: { ...list(change), maxItems: 1_000 },
   },

@@ -55,7 +55,7 @@ export const deletionAndSyncSchemas = {
       partial: {
         const: true,
         description:
-          'Present if Hookline read only a part of the deletions topic, so more deliveries may be finished than the counts show.',
+          'Present if Hookline read only a part of the deletions topic. The counts of finished deliveries may then be too low.',
       },
       sources: {
         type: 'array',

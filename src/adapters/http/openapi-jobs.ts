@@ -65,7 +65,7 @@ const job = {
   state: {
     enum: jobStates,
     description:
-      '`waiting`: the job waits for an earlier job of the same destination, or for a process to run it. A replay also waits for each earlier replay.',
+      '`waiting`: the job waits for an earlier job of the same destination, or for a process to run it. Replays run one after another.',
   },
   createdAt: time,
   createdBy: { ...text, description: 'Name of the operator key that created the job.' },
@@ -109,7 +109,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       counts: {
         ...list(countRow),
         description:
-          'Numbers of dead letters by destination and reason. A dry run counts all selected dead letters. A replay that is not a dry run counts only the dead letters that it could not replay.',
+          'Numbers of dead letters by destination and reason. A dry run counts all selected dead letters. Any other replay counts only the dead letters that it could not replay.',
       },
     },
     [...always, 'filters'],
@@ -168,7 +168,7 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       post: operation({
         ...{ id: `create${Name}`, summary: create, parameters: [idempotencyKey], body: [`New${Name}`, true] },
         description:
-          'A process with the service `operator` runs the job. Replays, including dry runs, run one after another. A resend does not run at the same time as another job of its destination, unless one of the two is a dry run. Of two jobs that cannot run at the same time, the later one waits.',
+          'A process with the service `operator` runs the job. Replays, including dry runs, run one after another. A resend and another job of its destination run one after the other, unless one of them is a dry run.',
         more: { 202: { description: 'Hookline has created the job.', content: json(reference(Name)) } },
         codes: [
           'invalid_json',

@@ -5,7 +5,7 @@ const results = (about: string): Schema =>
   closed({
     since: {
       ...time,
-      description: `Start of the counted period: ${about}, or up to 15 minutes earlier, because Hookline counts in periods of 15 minutes.`,
+      description: `Time from which the results count: ${about}, or up to 15 minutes earlier.`,
     },
     delivered: { ...count, description: 'Number of successful deliveries.' },
     failed: { ...count, description: 'Number of failed attempts. One delivery can have several failed attempts.' },
@@ -58,7 +58,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
       state: {
         enum: ['closed', 'open', 'probing'],
         description:
-          '`closed`: all processes make attempts. A disabled or paused destination also has this value. `open`: at least one process makes no attempts, because too many attempts have failed. `probing`: at least one process waits for the result of a probe (a single attempt while the circuit breaker is open).',
+          '`probing`: at least one process waits for the result of a probe (a single attempt while the circuit breaker is open). `open`: at least one process makes no attempts, because too many attempts have failed. `closed`: all other cases, also a disabled or paused destination.',
       },
       nextProbeAt: {
         ...time,
@@ -75,7 +75,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   pausedUntil: {
     ...time,
     description:
-      'The time when the pause after a `Retry-After` from the endpoint ends. Each process pauses only its own attempts. If several processes pause, this is the latest of their times: other processes make attempts earlier. Absent if no process pauses. For a pause by an operator, see `state`.',
+      'When the last pause after a `Retry-After` from the endpoint ends. Each process has its own pause, so other processes may make attempts earlier. Absent if no process pauses. For a pause by an operator, see `state`.',
   },
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

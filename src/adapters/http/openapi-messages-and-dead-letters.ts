@@ -79,8 +79,7 @@ const deadLetter = {
   attempts: count,
   round: {
     ...count,
-    description:
-      'How many times the delivery was replayed; 0 for never. A resend counts as a replay, so its deliveries start at 1.',
+    description: 'How many times the delivery was replayed or resent; 0 for never.',
   },
   position: { ...open(place, Object.keys(place)), description: 'Topic, partition and offset of the event.' },
 }

@@ -149,7 +149,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
     post: operation({
       ...{ id: 'rotateSecret', summary: 'Give a destination a new shared secret', answer: 'RotatedSecret' },
       description:
-        'During the time in `overlap`, the old secret signs `X-Signature`, and both secrets sign the Standard Webhooks headers. After it, only the new secret signs.',
+        'During the time in `overlap`, the old secret signs `X-Signature`, and both secrets sign the Standard Webhooks headers. After this time, only the new secret signs.',
       ...{ parameters: [id, ifMatch], body: ['RotateSecret', false] },
       codes: ['invalid_json', 'invalid_body', 'invalid_precondition', ...ofChanges, 'rotation_in_progress'],
     }),
@@ -174,7 +174,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
         answer: 'MessagePreview',
       },
       description:
-        'Hookline sends no request to a webhook. If the destination is paused, the response also has `paused: true`.',
+        'Hookline shows the requests without sending them. If the destination is paused, the response also has `paused: true`.',
       ...{ parameters: [id], body: ['PreviewedMessage', true] },
       codes: ['invalid_json', 'invalid_body', 'invalid_query', 'not_found', 'not_in_use'],
     }),

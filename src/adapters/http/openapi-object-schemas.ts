@@ -136,7 +136,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         type: 'integer',
         minimum: 0,
         maximum: maxWriteKeys - 1,
-        description: `Number of earlier keys that stay valid. Hookline keeps the newest earlier keys, and removes the others. If absent, all earlier keys stay valid, and Hookline refuses the request if the source already has ${maxWriteKeys} keys.`,
+        description: `Number of earlier keys that stay valid. Hookline keeps the newest, and removes the others. Absent: all earlier keys stay valid, but Hookline refuses the request if the source already has ${maxWriteKeys} keys.`,
       },
     },
     ['keep'],
@@ -163,7 +163,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
           },
           status: { type: 'integer' },
           failure: closed({ phase: text, code: text, detail: text }),
-          tookMs: { ...count, description: 'Milliseconds until the response or the failure.' },
+          tookMs: { ...count, description: 'Duration of the request in milliseconds, also if it failed.' },
           responseBody: {
             ...closed(
               {

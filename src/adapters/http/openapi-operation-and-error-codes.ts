@@ -21,14 +21,14 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
     'the source already has three write keys, the maximum; send `keep`, the number of these keys that stay valid',
   too_many_jobs: '100 replays and resends, the maximum, are waiting or running, so no job was created',
   not_in_use: 'Hookline does not use the destination now, because its document has problems',
-  in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',
+  in_use: 'the object was not deleted, because another object or a setting uses it; see `problems`',
   precondition_failed:
     'the condition of `If-Match` or `If-None-Match` is false: the object has another version, already exists, or does not exist; the header `ETag` of the response has the current version',
   invalid_object: 'the document is not valid; `problems` lists the problems (at most 100), and nothing was changed',
   idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body; no job was created',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:
-    'for a change of an object or a job: Hookline may have made the change, so read the object or the job before you send the change again. For all other requests: Kafka did not respond in time, or too many test messages are in progress, so send the request again later',
+    'Kafka did not respond in time, or too many test messages are in progress: send the request again later. If the request changes an object or a job, first read the object or job, because Hookline may have made the change',
 }
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })

@@ -9,7 +9,7 @@ export const requestPreview: Schema = closed(
           ...text,
           description: 'The id of the webhook. If the webhook has no id: its position in `webhooks` (from 0).',
         },
-        url: { ...text, description: 'The URL of the webhook. A path, a query and a fragment are replaced by `***`.' },
+        url: { ...text, description: 'The URL of the webhook, with `***` in place of its path, query and fragment.' },
         headers: {
           type: 'object',
           additionalProperties: text,

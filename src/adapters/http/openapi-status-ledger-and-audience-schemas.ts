@@ -62,7 +62,7 @@ export const statusLedgerAndAudienceSchemas: Readonly<Record<string, Schema>> = 
       problemCount: {
         ...count,
         description:
-          'Number of destinations and sources with at least one of these problems: Hookline cannot use the document, the configuration file and the API both define the object, or the file connects the destination to an unknown source. `problems` has only the first 100 of these objects.',
+          'Number of destinations and sources with a problem. For example, Hookline cannot use the object, or the configuration file and the API both define it. `problems` has only the first 100 of these objects.',
       },
       ...liveInstallation,
     },
@@ -85,12 +85,12 @@ export const statusLedgerAndAudienceSchemas: Readonly<Record<string, Schema>> = 
       readAt: {
         ...time,
         description:
-          'When Hookline read the numbers of users. Hookline waits at least 10 s between two readings, so newer changes may be missing.',
+          'Time at which Hookline read the numbers of users. Hookline reads them at most once every 10 s, so newer changes may be missing.',
       },
       partial: {
         const: true,
         description:
-          'Present only while Hookline does not know the numbers of users yet. In this case, send the request again later.',
+          'Present only until Hookline has read the numbers of users for the first time. Send the request again later.',
       },
       audiences: list(audience),
     },
@@ -113,7 +113,7 @@ export const statusLedgerAndAudienceSchemas: Readonly<Record<string, Schema>> = 
         ...list(reference('FailedAttempt')),
         maxItems: 50,
         description:
-          'The last failed attempts, newest first. Absent if `delivery.attemptsTopic` is `off`, because Hookline then records no attempts. Also absent if Hookline could not read the attempts topic in time; `partial` is then `true`.',
+          'The last failed attempts, newest first. Absent if `delivery.attemptsTopic` is `off`. Also absent if Hookline could not read the attempts topic in time; `partial` is then `true`.',
       },
     },
     ['partial', 'pace', 'pausedUntil', 'lastFailures', 'disabledAutomatically'],

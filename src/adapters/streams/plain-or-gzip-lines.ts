@@ -82,7 +82,7 @@ async function* gunzipped(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGener
   if (failure !== undefined) throw failure.error
   if (lengthWithoutPadding > gunzip.bytesWritten)
     throw new DamagedGzip(
-      'gzip cannot be unpacked: bytes with the value 0 follow a gzip member, and more data follows them; these bytes are permitted only at the end',
+      'gzip cannot be unpacked: more data follows the padding (0x00 bytes) after a gzip member; padding is permitted only at the end',
     )
 }
 

@@ -66,7 +66,7 @@ function createLossReporter({ clock, logger, metrics }: Deps) {
     if (clock.monotonic() - loggedAt < logEveryMs) return
     logger.warn(
       { spans: unlogged, reason, error },
-      'this process discarded trace spans (their number: see "spans"), because it could not export them (see "error"): check the tracing backend, and its address in traces.endpoint or in the OTEL_EXPORTER_OTLP_* variables; messages are not affected',
+      'this process could not export trace spans and discarded them (see "spans" and "error"): check the tracing backend, and its address in traces.endpoint or in the OTEL_EXPORTER_OTLP_* variables; messages are not affected',
     )
     loggedAt = clock.monotonic()
     unlogged = 0

@@ -17,7 +17,7 @@ export class CertificateRefusedBefore extends Error {
 
   constructor({ message, code }: Refusal) {
     super(
-      `Hookline did not connect, because it has rejected the certificate of the endpoint in each of the last connections (${code}: ${message})`,
+      `Hookline paused connections to this endpoint, because it rejected the certificate of the endpoint several times (${code}: ${message})`,
     )
     this.code = code
   }

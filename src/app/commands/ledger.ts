@@ -23,7 +23,7 @@ interface Options extends OperatorOptions {
 }
 
 const description = [
-  'Counts deliveries by destination, and by the hour in which their event was written to Kafka (default: the last 24 hours). The operator service reads the counts from Kafka. A new delivery is counted only after the dispatcher has committed the offset of its event.',
+  'Counts deliveries by destination, and by the hour in which their event was written to Kafka. By default, the command shows the last 24 hours. The operator service reads the counts from Kafka. A new delivery is counted only after the dispatcher has committed the offset of its event.',
   'ADMITTED counts new deliveries, REPLAYED those that an operator started again, and REPEATED those that Hookline repeated after a crash. The next columns count the results of these deliveries; WAITING counts those that still wait in a retry topic.',
   'DIFFERENCE is ADMITTED plus REPLAYED plus REPEATED, minus DELIVERED, DEAD LETTERED, DROPPED and WAITING. If it is not 0, deliveries were lost, or Hookline has a bug. It is "-" if the counts of the hour are incomplete.',
   'The exit code is 1 if a DIFFERENCE is not 0, or if the operator service could not read enough counts to calculate the total DIFFERENCE.',
@@ -94,7 +94,7 @@ async function rejectUnknown(typed: string | undefined, options: Options, io: Co
 
 const differenceText = ([first]: ShownLedger['rows']): string =>
   first === undefined
-    ? 'a row that the table does not show has deliveries without a result; to see this row, select fewer rows with --since, --until and --destination'
+    ? 'some deliveries have no result, but the table does not show their rows; to show these rows, select fewer hours or destinations with --since, --until and --destination'
     : printable(
         `some deliveries have no result: see the column DIFFERENCE; the first row with a difference is destination ${first.destination}, hour ${first.hour}; see the runbook HooklineLedgerDifference`,
       )

@@ -42,8 +42,8 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 
 const description = [
   'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing.',
-  'The command uses the operator API if the option --operator-url is given, or if HOOKLINE_OPERATOR_URL is set and the option --config is not given. The variable HOOKLINE_CONFIG does not change this. The operator API previews the requests to the destination that --destination names. Without the operator API, the command reads only the configuration file and the files that this file names, so it does not know the destinations and sources that were created through the operator API.',
-  'The output has the format of .http files, which many editors can open. With the operator API, the command always shows *** for secrets and signatures. Without the operator API, it shows all values that are in the configuration itself. It shows *** for header values and URLs that the configuration reads from other files (with "file" or "urlFile"); the option --show-secrets shows these values too.',
+  'With --operator-url, the command uses the operator API. With --config, it does not. With neither option, it uses the operator API if HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. With the operator API, --destination is required. Without the operator API, the command reads only the configuration file and the files that it names, so destinations and sources created through the operator API are missing.',
+  'The output has the format of .http files, which many editors can open. With the operator API, the command shows *** for all secrets and signatures. Without the operator API, it shows *** only for header values and URLs that the configuration reads from other files (with "file" or "urlFile"). The option --show-secrets shows these values too.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
@@ -71,7 +71,7 @@ export function previewCommand(io: CommandIo, clock: Clock = processClock): Comm
     )
     .option(
       '--destination <id>',
-      'show only requests to this destination (default: all destinations of the source); required with the operator API',
+      'show only requests to this destination (required with the operator API; otherwise default: all destinations of the source)',
     )
     .option(
       '--show-secrets',
@@ -140,10 +140,7 @@ async function previewByApi(options: Options, io: CommandIo, clock: Clock): Prom
 const note = (io: CommandIo, line: string): boolean => io.stderr.write(`hookline: ${line}\n`)
 
 const notePause = (io: CommandIo, id: string): boolean =>
-  note(
-    io,
-    `destination '${id}' is paused: its requests would wait in a retry topic until you resume the destination or their retry window ends`,
-  )
+  note(io, `destination '${id}' is paused: until you resume it, its requests would wait in a retry topic`)
 
 /** The message on stdin: as JSON, and as Hookline would store it. */
 async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { readonly input: unknown }> {

@@ -47,12 +47,12 @@ const description = [
   'About 10 seconds after the replay, Hookline starts the delivery again, only to the destination of the dead letter. The message id stays the same. The retry window is new.',
   'If a dead letter has no destination, for example with the reason "unknown_source", the replay writes its event to the events topic again.',
   'If a dead letter contains the audience membership or computed trait of a user, Hookline sends the current value instead, unless the destination already has the current value.',
-  'The command uses the operator API if the option --operator-url is given, or if HOOKLINE_OPERATOR_URL is set and the option --config is not given. The variable HOOKLINE_CONFIG does not change this. With the operator API, the operator service replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
+  'With --operator-url, the command uses the operator API. With --config, it does not. With neither option, it uses the operator API if HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. With the operator API, the operator service replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
   'A replay job waits until all earlier replay jobs have ended. With --destination, it also waits for earlier resend jobs of this destination. Without --destination, it waits for all earlier resend jobs.',
   'Without the operator API, the replay ends when you stop the command. If you run the command again, it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time.',
-  'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. While the operator service runs a replay job, a replay without the operator API replays nothing.',
+  'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. In this mode, the command also refuses to replay while a replay job runs.',
   'Hookline cannot replay a dead letter if its destination is disabled or not in the configuration, or if the dead letter is truncated, is too large for the target topic, or was not written by Hookline. Hookline can replay the delete message of a deleted user only for about 50 days after the deletion.',
-  'Hookline replays a dead-lettered delivery only if it can decode the event, and if the destination is still connected to the source of the event. The option --even-disconnected removes these two conditions.',
+  'Without the option --even-disconnected, Hookline does not replay a delivery if it cannot decode the event, or if the destination is no longer connected to the source of the event.',
   'If a selected dead letter is not replayed, the command prints the reason, and the exit code is 1 (with --dry-run: 0).',
 ].join('\n\n')
 
@@ -180,7 +180,7 @@ async function rejectIfJobActive({ reader, clock }: ReplayAccess, topic: string,
     for (const { job } of open)
       io.stderr.write(
         printable(
-          `hookline: the replay job ${job.id} has not ended, but does not run now; if an operator service continues it while this command runs, some dead letters may be replayed twice`,
+          `hookline: the replay job ${job.id} is unfinished, and no process runs it now; do not start an operator service while this command runs, because both could replay the same dead letters`,
         ).concat('\n'),
       )
     return

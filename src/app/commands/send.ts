@@ -41,7 +41,7 @@ interface Options extends Fields {
 
 const description = [
   'Sends one message to the collector, as the client library does. Give a message type with options, or the complete message as JSON in --message or on stdin.',
-  'The command takes the write key and the address of the collector from the configuration file. With --write-key and --endpoint the command needs no configuration file. For a source that was created through the operator API, use --write-key, because the command does not know the source.',
+  'The command takes the write key and the address of the collector from the configuration file. With --write-key and --endpoint the command needs no configuration file. For a source that was created through the operator API, use --write-key.',
   'If the collector does not accept the message, or cannot be reached, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 

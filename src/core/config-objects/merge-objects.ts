@@ -186,10 +186,10 @@ function* unknownSources(
 export const unknownSource = (index: number) => ({ path: ['sources', index], message: 'no source has this id' })
 
 const unknownSourceHint =
-  'create a source with this id, or remove the id from the destination: until then, messages for the destination wait'
+  'messages for the destination wait: create a source with this id, or remove the id from the destination'
 
 const unknownSourceInFileHint =
-  'create a source with this id, or correct or remove the id in the file: until then, the destination gets only the events of its other sources'
+  'the destination gets only the events of its other sources: create a source with this id, or correct the id in the file'
 
 export const duplicatedKey: SettingsProblem = {
   path: ['writeKey'],

@@ -341,6 +341,6 @@ function firstRefusal(carried: DeliveryState, webhooks: readonly Pick<Webhook, '
   const remembered = rememberedIn(carried)
   const inOrder = webhooks.flatMap(({ urlHash }) => remembered.filter(({ hash }) => hash === urlHash))
   const refusal = [...inOrder, ...remembered].map(({ outcome }) => outcome).find(isRefused)
-  if (refusal === undefined) throw new TypeError('the attempt sent no request, and no webhook rejected the delivery')
+  if (refusal === undefined) throw new TypeError('bug in Hookline: no webhook rejected the delivery')
   return refusal
 }

@@ -54,7 +54,7 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   tls_untrusted:
     'Hookline sends no requests to this endpoint: if a private CA issued the certificate, add this CA to network.caFile (or to tls.caFile or tls.ca, if the destination has one of them); in all other cases, ask the owner of the endpoint to correct the certificate',
   tls_other:
-    'the server must support TLS 1.2 or newer on this port, with a cipher suite that does not use DHE (ECDHE is permitted); if the server requires a client certificate, set "tls" of the destination',
+    'the server must support TLS 1.2 or newer on this port, with a cipher suite other than DHE, for example ECDHE; if the server requires a client certificate, set "tls" of the destination',
 }
 
 /**
@@ -68,6 +68,6 @@ export function describeTransport(chosen: DeliverySettings['transport']): Judgem
   const other = chosen === 'got' ? 'undici' : 'got'
   return {
     level: 'ok',
-    detail: `the HTTP client "${chosen}" takes about ${costs[chosen]} µs of CPU time per delivery over HTTPS; with "delivery.transport: ${other}", a delivery takes about ${costs[other]} µs and is retried, signed and checked in the same way`,
+    detail: `the HTTP client "${chosen}" takes about ${costs[chosen]} µs of CPU time per delivery over HTTPS; with "delivery.transport: ${other}", a delivery takes about ${costs[other]} µs`,
   }
 }

@@ -183,14 +183,14 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: with a lower value, compaction may delete a valid record after a process has written an outdated record with the same key; raise min.compaction.lag.ms`
+  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: otherwise compaction may delete valid records; raise min.compaction.lag.ms`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, but needs at least ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise, when a new destination or source has the id of a deleted one, some processes may ignore the new one`
+  const detail = `has delete.retention.ms ${is}, but needs at least ${spec.tombstoneRetention}: raise delete.retention.ms; otherwise, some processes may ignore a new destination or source with the id of a deleted one`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 

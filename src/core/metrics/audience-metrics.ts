@@ -63,7 +63,7 @@ export const audienceMetrics = {
   ),
   audienceStaleStates: counter(
     'hookline_audience_stale_states_total',
-    'Audience memberships that this process wrote again, because a previous owner of the partition or a delayed write had replaced them with older values.',
+    'Audience memberships that this process wrote again, because a late write had replaced them with older values.',
     { unit: 'memberships', use: 'debug' },
   ),
   audienceInputLag: gauge(

@@ -26,12 +26,12 @@ export const collectorMetrics = {
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. The metric does not count the messages of a request that the collector refuses as a whole. Exception: with the header `X-Strict-Mode`, the collector refuses a request that has an invalid message, and the metric counts the invalid messages as `rejected`.',
+    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. Of a request that the collector refuses as a whole, the metric counts only the invalid messages, and only with the header `X-Strict-Mode`.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(
     'hookline_collector_store_seconds',
-    'Time from when the Kafka producer gets the messages of a request until each of them is acknowledged or has failed.',
+    'Time that the Kafka producer takes for the messages of one request, until each message is acknowledged or has failed.',
     { unit: 'seconds', use: 'dashboard', buckets: storeBuckets },
   ),
   collectorHeldBytes: gauge(

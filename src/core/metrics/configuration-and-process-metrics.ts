@@ -38,12 +38,12 @@ export const processMetrics = {
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Number of files of `destinationsFrom` that this process cannot use, because they are invalid or missing, or come after the first 2,000 files of their directory. All files after the first 2,000 that this process has never read count as one file for each directory. The process uses the rest of the configuration.',
+    'Number of files of `destinationsFrom` that this process cannot use, because they are invalid or missing, or come after the first 2,000 files of their directory. In each directory, the unread files after the first 2,000 count as one file. The process uses the rest of the configuration.',
     { unit: 'files', use: 'alert' },
   ),
   configObjects: gauge(
     'hookline_config_objects',
-    'Number of destinations and sources in the config topic (created through the operator API). `used`: this process uses them. `excluded`: this process cannot read or use them; the log says why.',
+    'Number of destinations and sources that were created through the operator API. `used`: this process uses them. `excluded`: this process cannot read or use them; the log says why.',
     { unit: 'objects', use: 'alert', labels: { state: ['used', 'excluded'] } },
   ),
   configObjectsAge: gauge(

@@ -65,7 +65,7 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'Number of times that this process discarded the delivery counts of a partition, because it could not write them to the ledger topic in time. The ledger (the numbers of deliveries by hour) is then incomplete for the current hour and all earlier hours.',
+    'Number of times that this process discarded the delivery counts of a partition, because it could not write them to the ledger topic in time. The ledger (the numbers of deliveries by hour) then misses deliveries of the current hour and of earlier hours.',
     { unit: 'times', use: 'alert' },
   ),
   ledgerDifference: gauge(
@@ -75,7 +75,7 @@ export const deliveryMetrics = {
   ),
   ledgerReadAt: gauge(
     'hookline_ledger_read_timestamp_seconds',
-    'Time at which the operator service last read the ledger (the numbers of deliveries by hour) successfully. Before the first success, this is the start time of the service. The service reads the ledger every five minutes.',
+    'Time of the last successful reading of the ledger (the numbers of deliveries by hour). The operator service reads the ledger every five minutes. Before the first success: the start time of the service.',
     { unit: 'Unix time', use: 'alert' },
   ),
   deadLetters: counter(
@@ -85,7 +85,7 @@ export const deliveryMetrics = {
   ),
   truncatedDeadLetters: counter(
     'hookline_truncated_dead_letters_total',
-    'Dead letters that have only the first 64 KiB of their record or Kafka batch, so they cannot be replayed. The record was too large for the dead-letter topic, or Hookline could not read the batch.',
+    'Dead letters that Hookline truncated to the first 64 KiB of the record or Kafka batch, and therefore cannot replay. The record was too large for the dead-letter topic, or Hookline could not read the batch.',
     { unit: 'records', use: 'debug', labels: { reason: deadLetterReasons } },
   ),
   recordFailures: counter(
@@ -192,7 +192,7 @@ export const deliveryMetrics = {
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices (messages to operators about destinations and the configuration), by result of the write to the events topic. This number includes the internal messages from which Hookline makes notices. `dropped`: not written, because too many messages already waited for the write.',
+    'Notices (messages to operators about destinations and the configuration) and the internal messages that lead to notices, by result of the write to the events topic. `dropped`: not written, because too many messages already waited for the write.',
     { unit: 'messages', use: 'dashboard', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(

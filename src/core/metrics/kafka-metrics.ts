@@ -16,7 +16,7 @@ export const kafkaMetrics = {
   ),
   recordsFinished: counter(
     'hookline_records_finished_total',
-    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored all resulting records, for example a retry. `handed_back`: the partition was revoked before that, and its next owner reads the record again.',
+    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored all resulting records, for example a retry. `handed_back`: the partition was revoked before the processing ended. The next owner of the partition reads the record again.',
     { unit: 'records', use: 'dashboard', labels: { group, end: ['done', 'handed_back'] } },
   ),
   recordsOpen: gauge(
@@ -44,7 +44,7 @@ export const kafkaMetrics = {
   ),
   partitionProgress: gauge(
     'hookline_partition_last_progress_timestamp_seconds',
-    'Time at which the partition last made progress. This is the current time if the partition has no due record, or if its due records wait only for `audiences.emitPerSecond` or for limits of their destinations.',
+    'Time at which the partition last made progress. The value is the current time while the partition has no due record, or waits only for a limit (`audiences.emitPerSecond` or a limit of a destination).',
     { unit: 'Unix time', use: 'alert', labels: { topic, partition } },
   ),
   assignedPartitions: gauge('hookline_assigned_partitions', 'Partitions assigned to this process.', {
@@ -83,7 +83,7 @@ export const kafkaMetrics = {
   ),
   positionsLost: counter(
     'hookline_positions_lost_total',
-    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. If Kafka truncated the log, or deleted a committed offset of the audiences service, the number of lost records is unknown, so the value increases only by 1.',
+    'Offsets that this process skipped because Kafka no longer has their records. If the number of lost records is unknown, for example after an unclean leader election, the value increases only by 1.',
     { unit: 'offsets', use: 'alert', labels: { topic } },
   ),
   produceFailures: counter(

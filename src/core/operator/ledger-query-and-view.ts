@@ -31,8 +31,8 @@ export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: Epo
         ? {
             path: 'until',
             message:
-              'is too early: without "since", the list begins 23 hours before "until", but it must begin in the last 7 days',
-            hint: 'use a later "until", or add a "since" in the last 7 days',
+              'is too early: the list would begin more than 7 days ago (without "since", it begins 23 hours before "until")',
+            hint: 'use a later "until", or add a "since" that is at most 7 days ago',
           }
         : { path: 'since', message: 'is more than 7 days ago', hint: 'use a time in the last 7 days' },
     )

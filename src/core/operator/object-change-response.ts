@@ -35,7 +35,7 @@ export function responseTo(outcome: ChangeOutcome, precondition: Precondition): 
     case 'unavailable':
       return objectRefusal(
         'unavailable',
-        `Hookline could not make or confirm the change (${outcome.detail}): read the object before you send the change again, because Hookline may have made it.`,
+        `Hookline may not have made the change (${outcome.detail}): read the object before you send the change again.`,
         { retryAfter },
       )
     default:

@@ -56,7 +56,7 @@ const texts: Readonly<Record<NoReplayRequestReason, string>> = {
   truncated:
     'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed. The original topic keeps the whole record until its retention ends (events topic: 7 days, retry topic: 3 days).',
   unreadable:
-    'Hookline cannot decode the dead letter, so a replay without "evenDisconnected" sends nothing: check that the schema registry responds, and has the schema of the event. A replay with "evenDisconnected" does not decode the event, so it can work if the headers of the dead letter are valid.',
+    'Hookline cannot decode the dead letter, so a replay without "evenDisconnected" sends nothing: check that the schema registry responds, and has the schema of the event. A replay with "evenDisconnected" can work, because it does not decode the event.',
   excluded:
     'Hookline does not use the destination now, because its document has problems. A replayed delivery waits until you correct the problems.',
   audience_change:

@@ -79,7 +79,7 @@ function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): 
   return {
     key: 'schedule',
     message,
-    hint: `use waits of ${formatDuration(shortest)} or longer, or add ${formatDuration(early)} to delivery.schedule, which adds a retry topic for this wait`,
+    hint: `use waits of ${formatDuration(shortest)} or longer, or add ${formatDuration(early)} to delivery.schedule`,
   }
 }
 

@@ -63,7 +63,7 @@ export const uniqueWebhookLabels: Rule = config =>
     )
     return repeated(
       [...made!, ...given!],
-      'is also the label of another webhook of this destination; a webhook without an id has its position, counted from 0, as its label',
+      'is also the label of another webhook of this destination; the label of a webhook without an id is its position (0 for the first)',
     )
   })
 

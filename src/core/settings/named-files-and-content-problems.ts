@@ -123,7 +123,7 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
     }
     case 'key': {
       const hint =
-        'use a PEM private key without a passphrase; its first line is, for example, -----BEGIN PRIVATE KEY-----'
+        'use a PEM private key without a passphrase, for example one that begins with -----BEGIN PRIVATE KEY-----'
       const message = 'contains no PEM private key, or only one with a passphrase'
       return parses(() => createPrivateKey(content.text)) ? undefined : { message, hint }
     }

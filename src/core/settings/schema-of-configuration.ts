@@ -161,7 +161,7 @@ export const delivery = z
     window: duration
       .prefault('4h')
       .describe(
-        'Retry window, at most 4h. The window begins when Hookline first reads the event. A retry starts only within the window. A first attempt can also start after the window.',
+        'Retry window, at most 4h. The window begins when Hookline first reads the event. The window limits only retries: a first attempt can start after it.',
       ),
     ordering: oneOf(['key', 'none'])
       .default('key')

@@ -13,7 +13,7 @@ export const policy = z.strictObject({
     .array(duration)
     .optional()
     .describe(
-      'Waits before the second, third and further attempts. Each wait must be at least 10s. If `delivery.schedule` has a shorter wait, that wait is the minimum instead. Absent: the value of `delivery.schedule`.',
+      'Waits before the second, third and further attempts. Each wait must be at least 10s, or at least the shortest wait of `delivery.schedule` if that wait is shorter. Absent: the value of `delivery.schedule`.',
     ),
   window: duration
     .optional()

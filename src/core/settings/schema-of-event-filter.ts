@@ -84,7 +84,7 @@ export const filter = z
       .max(maxConditions)
       .optional()
       .describe(
-        'Conditions on the values of a message of any type. A message passes if all conditions are true. If a message has no value at the path of a condition, the condition is true for `ne`, and for `exists` with `value: false`. For every other operator it is false.',
+        'Conditions on the values of a message of any type. A message passes if all conditions are true. If a message has no value at the path, only `ne` and `exists` with `value: false` are true.',
       ),
     sample: z
       .strictObject({
@@ -92,7 +92,7 @@ export const filter = z
           .number(withMessage(percentText))
           .gt(0, percentText)
           .max(100, percentText)
-          .describe('Percentage of the users whose messages pass: more than 0. For example, 0.5 means 0.5 %.'),
+          .describe('Percentage of the users whose messages pass. For example, 0.5 means 0.5 %.'),
         by: oneOf(['user']).default('user').describe('`user`: for each user, either all messages pass, or none.'),
       })
       .optional()

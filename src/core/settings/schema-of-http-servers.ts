@@ -44,7 +44,7 @@ export const collector = z
     connectionsPerAddress: count
       .default(2_500)
       .describe(
-        'Maximum number of concurrent connections from one client address to one process. If `clientAddressHeader` is set, this is the maximum number of concurrent requests of one client address instead. All clients together can have at most 4,000 connections to a process.',
+        'Maximum number of concurrent connections from one client address to one process, or of concurrent requests if `clientAddressHeader` is set. All clients together can have at most 4,000 connections to a process.',
       ),
     bodyBytesPerAddress: count
       .optional()

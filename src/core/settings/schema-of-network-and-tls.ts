@@ -63,7 +63,7 @@ const proxy = z
         .array(z.string().superRefine(unlessRefused(refuseNoProxyEntry)))
         .default([])
         .describe(
-          'Hosts to which Hookline connects without the proxy. An entry is a host name, `.example.com` for all hosts below a domain, or an address or a block of addresses. Addresses and blocks match only URLs whose host is an IP address.',
+          'Hosts to which Hookline connects without the proxy. An entry is a host name, a domain with a leading dot (`.example.com` for all hosts below it), an IP address or a CIDR block. Addresses and blocks match only URLs whose host is an IP address.',
         ),
       resolve: oneOf(['local', 'proxy'])
         .default('local')

@@ -110,7 +110,7 @@ function destinationWarnings(
 
 const untilWhen = (lifecycle: Destination['lifecycle']): string =>
   lifecycle?.pauseKeepsWindow === true
-    ? 'when their retry window ends (the first 48h of the pause do not count towards this window); set "paused: false" to deliver them'
+    ? 'when their retry window ends (not counting the first 48h of the pause); set "paused: false" to deliver them'
     : 'when their retry window ends; set "paused: false" to deliver them'
 
 /** Leaves out placeholders of secrets that this process has not read. */
@@ -130,7 +130,7 @@ const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[
   ),
   ...destinationsWithSameSecret(destinations, ({ signingKeys }) => signingKeys ?? []).map(
     ({ id, other }) =>
-      `destination ${id}: has the same signing key as destination ${other}, so each receiver can forward a request to the other receiver, which accepts it as genuine; use different keys`,
+      `destination ${id}: has the same signing key as destination ${other}, so each receiver accepts requests that the other receiver forwards; use different keys`,
   ),
 ]
 

@@ -115,7 +115,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
 }
 
 const commitsLost =
-  'the audiences service has no committed offset for this partition; Kafka may have deleted audience syncs, resets or user deletions before Hookline read them; destinations may then have wrong audience members: repeat the lost operations as the runbook HooklineRecordsLost describes'
+  'the audiences service has no committed offset for this partition, and Kafka may have deleted audience syncs, resets or user deletions before Hookline read them: follow the runbook HooklineRecordsLost'
 
 export interface AudiencesDeps {
   /** Consumer of the audience-input topic. */

@@ -263,7 +263,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'hookline applied this audience sync only in part (see "syncId" and "began"): wait two minutes, then send the list again, unless you have already sent a newer list; if this line repeats, run `hookline audience reset` for the audience, then send the list once more',
+      'hookline applied this audience sync only in part (see "syncId" and "began"): wait two minutes, then send your newest list; if this line repeats, run `hookline audience reset` for the audience, then send the list again',
     )
   }
 
@@ -275,7 +275,7 @@ export class Inputs {
     const { topic, partition, offset } = record
     this.#deps.logger.warn(
       { topic, partition, offset, detail },
-      'hookline cannot decode a record of the audience input topic (see "detail"), and dead-letters it; full syncs that are in progress, or begin within a minute after this record, may keep users who are not in the uploaded list: wait two minutes, then repeat these syncs (see the runbook HooklineInputRefused)',
+      'hookline cannot decode a record of the audience input topic (see "detail"), and dead-letters it; full syncs at about this time may keep users who are not in the list: wait two minutes, then repeat these syncs (see the runbook HooklineInputRefused)',
     )
     held.order.add(new OpenInput(record, { kind: 'lost' }, held))
     this.startReady(held)

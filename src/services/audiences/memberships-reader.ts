@@ -77,7 +77,7 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
 }
 
 const undecodable =
-  'record of an audience membership cannot be decoded, so a destination may keep an old value for one user (the user id is in the key of the record): run `hookline audience reset` for the audience (see "audience"), then send its whole list again; if this user is not in the list, correct the value at the destination yourself'
+  'record of an audience membership cannot be decoded, so a destination may have a wrong value for the user in the key of the record: run `hookline audience reset` for the audience, then send its whole list again; if the user is not in this list, correct the value at the destination yourself'
 
 const unread =
-  'records of audience memberships cannot be read (see "detail"), so destinations may keep old audience values for some users: run `hookline audience reset` for each audience, then send its whole list again; for users who are not in this list, correct the values at the destinations yourself'
+  'records of audience memberships cannot be read (see "detail"), so destinations may have wrong audience values for some users: run `hookline audience reset` for each audience, then send its whole list again; for users who are not in this list, correct the values at the destinations yourself'

@@ -57,7 +57,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     metrics.audienceRestoreSeconds.observe({}, seconds)
     logger.info(
       { topic: log.topic, partition, records, ...state.size(), stale: stale.length, seconds },
-      'this process has read the audience members of this partition of the memberships topic, and now applies the syncs of the users of this partition; the members use "bytes" of memory; hookline also replaces the outdated records in the topic (their number: see "stale")',
+      'hookline has read the audience members of this partition, and now applies syncs of the users of this partition; "bytes" is the memory that the members use; "stale" is the number of outdated records in the topic, which hookline now replaces',
     )
     return { state, next, stale }
   }

@@ -103,7 +103,7 @@ function createWriteResults({ topic, outage, clock, metrics, logger }: Deps) {
       warnedAt = now
       logger.warn(
         { topic, error },
-        'Kafka did not store some messages (see "error"), so their senders must send them again; Kafka stores other messages, so the collector still accepts requests; check that each partition of the topic has a leader and enough in-sync replicas',
+        'Kafka did not store some messages (see "error"), so their senders must send them again; the collector still accepts requests; check that each partition of the topic has a leader and enough in-sync replicas',
       )
     }
   }

@@ -59,7 +59,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     metrics.collectorRejectsLost.inc({}, count)
     logger.debug(
       { topic, messages: count, why },
-      'the collector did not write some rejected messages to Kafka (see "topic" and "why"; their number: see "messages"); the responses to the senders still report the errors of these messages',
+      'the collector did not write some rejected messages to Kafka (see "topic", "why" and the number in "messages"); the senders still get the errors of these messages in the responses',
     )
   }
 

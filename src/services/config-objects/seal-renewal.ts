@@ -26,10 +26,10 @@ const minInterval = durationMs(3_600_000)
 const by = 'hookline.key-rotation'
 
 const differentOrder =
-  'within the last hour, a process encrypted a destination or source (see "kind" and "id") with a key that is not the first key of operator.encryptionKeyFile in this process; usually, the processes have different first keys: use the same order of keys in all processes with the service operator; two changes of the first key within that hour also cause this line'
+  'the processes seem to have different first keys in operator.encryptionKeyFile (the secrets of the object in "kind" and "id" show this): use the same order of keys in all processes with the service operator; if you changed the first key twice within the last hour, ignore this line'
 
 const notRenewed =
-  'hookline could not encrypt the secrets of a destination or source (see "kind", "id" and "problems") with the new first key of operator.encryptionKeyFile; if "problems" names a missing key, add this key to the file; otherwise, set the secrets again with the operator API, or delete the destination or source'
+  'hookline could not encrypt the secrets of a destination or source (see "kind" and "id") with the new first key of operator.encryptionKeyFile; if "problems" names a missing key, add this key to the file; otherwise, set the secrets again with the operator API'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>

@@ -110,11 +110,11 @@ async function undoUnlessKept(
 const noValidState = ({ message }: SettingsProblem, why: SettingsProblem, isUndone: boolean): string =>
   isUndone
     ? `another process made a conflicting change: ${message}; Hookline undid the requested change, but the previous version of the object is now invalid: ${why.message}`
-    : `another process made a conflicting change: ${message}; Hookline did not undo the requested change, because the undo would cause another conflict: ${why.message}`
+    : `another process made a conflicting change: ${message}; the requested change is still in use, because the undo would cause another conflict: ${why.message}`
 
 function notWritten({ message }: SettingsProblem, result: NotApplied, isUndo: boolean): string {
   const why = result.kind === 'failed' ? result.detail : 'another process changed the object concurrently'
   return isUndo
     ? `another process made a conflicting change: ${message}; Hookline could not undo the requested change: ${why}`
-    : `another process made a conflicting change: ${message}; Hookline undid the requested change; the previous version of the object is in use again, but is now invalid; Hookline could not write the requested change again: ${why}`
+    : `another process made a conflicting change: ${message}; Hookline undid the requested change, but the previous version of the object is now invalid, and Hookline could not write the requested change again: ${why}`
 }

@@ -29,13 +29,13 @@ export function updateCircuitBreaker(
     observer.breakerOpened(destination, outcomes)
     logger.warn(
       { destination },
-      'circuit breaker opened, because at least 70 % of the attempts at this destination in one minute failed; this process now makes only one attempt every 30 s, and the other deliveries wait in retry topics, at most until their retry window ends; check the endpoint',
+      'circuit breaker opened, because at least 70 % of the attempts at this destination in one minute failed; this process now makes only one attempt every 30 s, and the other deliveries wait in retry topics; check the endpoint',
     )
   } else {
     observer.breakerClosed(destination, outcomes)
     logger.info(
       { destination },
-      'circuit breaker closed, because an attempt succeeded or had a failure that Hookline does not retry (for example a 404 response)',
+      'circuit breaker closed, because an attempt succeeded, or its outcome is one that Hookline does not retry (for example a 404 response)',
     )
   }
 }

@@ -67,7 +67,7 @@ function createCountReader({ share, countPartitions, onChange, clock, logger }: 
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'this process cannot read the number of partitions of the events topic (see "error"), and tries again every second; until the first successful read, it makes no attempts at destinations with policy.ratePerSecond or policy.maxConcurrency, because its share of these limits depends on this number',
+        'this process cannot read the number of partitions of the events topic (see "error"), and tries again every second; before the first successful read, it makes no attempts at destinations with policy.ratePerSecond or policy.maxConcurrency',
       )
       if (!isStopped) cancel = clock.after(durationMs(countRetryMs), () => void read())
     }

@@ -27,7 +27,7 @@ export function createProxyFailureLog({ clock, logger }: Deps): LogProxyFailure 
     if (now - loggedAt < intervalMs) return
     logger.error(
       { destination, webhook, outcome: 'proxy', code, detail, count },
-      'request not sent, because the proxy failed or refused it (see "detail"); hookline retries the delivery: check the proxy and network.proxy; "count" is the number of these failures since the previous line with this text',
+      'request not sent, because the proxy failed or refused it (see "detail"); check the proxy and the setting network.proxy; hookline retries the delivery; "count" is the number of these failures since the previous line with this text',
     )
     loggedAt = now
     count = 0

@@ -24,6 +24,6 @@ export function updateSlowDown(
   if (wasSlowed || perSecond === undefined) return
   logger.info(
     { destination, perSecond: Math.round(perSecond * 10) / 10 },
-    'endpoint responded with 429, so this process now makes at most "perSecond" attempts per second at this destination; later responses change this limit; the process removes the limit after 10 minutes without a 429',
+    'endpoint responded with 429, so this process limits its attempts at this destination to "perSecond" per second; it adapts the limit to later responses, and removes it after 10 minutes without a 429',
   )
 }

@@ -136,7 +136,7 @@ export class TokenSource {
       if (hadFailed)
         logger.info(
           { destination },
-          'token request succeeded after failures; deliveries that wait in retry topics get an attempt when their wait ends',
+          'token request succeeded after failures; deliveries in retry topics keep the times of their next attempts',
         )
       return
     }

@@ -11,8 +11,7 @@ const checkEvery = durationMs(500)
 
 const takenOver = 'this process took over a job, because the process that ran it recorded no progress for 10 s'
 const released = 'this process released the job before the job ended; another process continues it'
-const lostToOther =
-  'this process no longer runs the job: another process took it over, or takes it over within about 10 s because this process could not save the job state in time'
+const lostToOther = 'this process no longer runs the job; another process continues the job within about 10 s'
 
 interface Deps {
   readonly store: JobStore

@@ -73,7 +73,7 @@ const unread =
   'records of the jobs topic cannot be read (see "detail"), so the list of jobs may be incomplete or outdated: if a replay or resend that was created at about the time in "writtenAt" is missing, create it again'
 
 const notWritten =
-  'hookline could not save the state of a job (a replay or a resend) in the jobs topic (see "error"): check Kafka; hookline repeats the write every 0.5 s; until a write succeeds, a waiting job does not start, and a running job pauses when its saved state is 5 s old'
+  'hookline could not save the state of a job (a replay or a resend) in the jobs topic (see "error"): check Kafka; hookline repeats the write every 0.5 s; until a write succeeds, a waiting job does not start, and a running job soon pauses'
 
 export function createJobStore({ follower, producer, topic, clock, logger }: Deps): JobStore {
   const listeners: ((job: Job) => void)[] = []

@@ -128,7 +128,7 @@ const keyReused = objectRefusal(
 
 const notFound = objectRefusal(
   'not_found',
-  'No job has this id: check the id. Hookline keeps ended jobs for 30 days, at most 1,000 of them.',
+  'No job has this id: check the id. Hookline keeps only the newest 1,000 ended jobs, each for 30 days.',
 )
 
 const unconfirmed = (detail: string): ObjectRefusal =>

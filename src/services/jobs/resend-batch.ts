@@ -19,7 +19,7 @@ const notStored =
   'hookline could not write events of a resend to the retry topic (see "error"), so the resend waits; hookline tries again every second; check Kafka, and the rights of the operator service on the topic'
 
 const neverStored =
-  'an event (see "topic", "partition" and "offset") is too large for the retry topic, so the resend does not send it: raise max.message.bytes of the retry topics, then create the resend again; this line shows only the first event that is too large; progress.tooLarge of the job counts all of them'
+  'the resend does not send events that are too large for the retry topic: raise max.message.bytes of the retry topics, then create the resend again; "topic", "partition" and "offset" name the first of these events; progress.tooLarge of the job counts them'
 
 interface Deps {
   readonly clock: Clock

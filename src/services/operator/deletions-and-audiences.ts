@@ -155,7 +155,7 @@ async function orUnavailable<T>(
 }
 
 const incompleteSync =
-  'audience sync incomplete: hookline applies only the received lines, and does not remove the users who are missing from the list; correct the cause (see "why" and "end"; "interrupted": hookline was shutting down), then send the whole list again'
+  'audience sync incomplete: hookline applies only the received lines, and does not remove the users who are missing from the list; correct the cause (see "why" and "end"), then send the whole list again'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {
@@ -180,7 +180,7 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
 
 const notReached = refusal(
   'unavailable',
-  'Hookline stopped the search at its limit and did not find this id, but the deletion may exist: check the id, and send the request again after the time in Retry-After. The command "hookline delete-user --status" searches for a longer time.',
+  'The search reached its limit before it found this id, so the deletion may exist: check the id, then send the request again after the time in Retry-After. The command "hookline delete-user --status" searches longer.',
   { retryAfter: 5 },
 )
 const noDeletion = refusal('not_found', 'No deletion of the last 90 days has this id: check the id.')

@@ -50,7 +50,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     if (difference !== 0 && difference !== logged) {
       logger.error(
         { difference, rows: unbalanced.slice(0, maxLogged).map(shown) },
-        'deliveries may be lost: follow the runbook HooklineLedgerDifference; "rows" has the affected destinations and hours (at most 100); a positive "difference" counts deliveries without a result, a negative one counts results without a delivery',
+        'deliveries may be lost: see "rows" for the destinations and hours (at most 100 rows), and follow the runbook HooklineLedgerDifference; a positive "difference" counts deliveries without a result, and a negative "difference" counts results without a delivery',
       )
     }
     logged = difference
@@ -59,7 +59,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   function incomplete(exactSince: string | undefined): void {
     logger.warn(
       { exactSince },
-      'the operator service could not read some counts of the ledger, and tries again in five minutes; counts before the time in "exactSince" are incomplete; if "exactSince" is missing, any count may be incomplete; if this line repeats, follow the runbook HooklineLedgerDifference',
+      'the operator service could not read some counts of the ledger, and tries again in five minutes; only counts from the time in "exactSince" on are complete; if this line repeats, follow the runbook HooklineLedgerDifference',
     )
   }
 

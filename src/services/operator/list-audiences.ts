@@ -60,9 +60,9 @@ export function createListAudiences(deps: Deps): ListAudiences {
     let isLate = false
     const cancel = (): never => {
       isLate = true
-      const message = `the read did not finish within ${readTime / 1_000} s`
+      const message = `reading the topic took longer than ${readTime / 1_000} s`
       readTime = durationMs(Math.min(2 * readTime, maxReadTime))
-      throw new Error(`${message}; the time limit of the next read is ${readTime / 1_000} s`)
+      throw new Error(`${message}; the next read has a time limit of ${readTime / 1_000} s`)
     }
     const reader: TopicReader = {
       async readToEnd(topic, onRecord) {

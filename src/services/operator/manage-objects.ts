@@ -138,9 +138,13 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
  */
 const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
   answer.kind === 'refused' && answer.code === 'invalid_object'
-    ? objectRefusal('in_use', 'Another object or setting uses this object, so it was not deleted: see "problems".', {
-        problems: answer.problems,
-      })
+    ? objectRefusal(
+        'in_use',
+        'The object was not deleted, because another object or a setting uses it: see "problems".',
+        {
+          problems: answer.problems,
+        },
+      )
     : absentIsNotFound(answer)
 
 /**
@@ -184,5 +188,5 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
 
 const tooManyKeys = objectRefusal(
   'too_many_keys',
-  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with the number of earlier keys that stay valid (0 to ${maxWriteKeys - 1}). Hookline keeps the newest earlier keys, and removes the others.`,
+  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with the number of earlier keys that stay valid (0 to ${maxWriteKeys - 1}). Hookline keeps the newest, and removes the others.`,
 )

@@ -114,7 +114,7 @@ describe('at the maximum of connections', () => {
     await (await connection(collector.url, 3)).closed
     await (await connection(collector.url, 4)).closed
     const text =
-      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; "replaced" is the number of idle connections that the server closed for new ones since the process started; "refused" is the number of new connections that it refused'
+      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; "replaced" (idle connections that the server closed for new ones) and "refused" (new connections) are counts since the process started'
     expect(warnings).toEqual([
       [{ connections: 3, replaced: 1, refused: 0 }, text],
       [{ connections: 3, replaced: 2, refused: 1 }, text],

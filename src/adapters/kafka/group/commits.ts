@@ -19,7 +19,7 @@ export type CommitResult = 'accepted' | 'refused'
 
 const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refused an offset commit, because the metadata of the commit is too long; this process now omits metadata longer than "bytes", so hookline may repeat finished deliveries after a rebalance or a stop; set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process (see the runbook HooklineCommitsRefused)'
+  'the broker refused an offset commit, because its metadata is too long; hookline may repeat finished deliveries after a rebalance or a stop; set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process (see the runbook HooklineCommitsRefused); until then, this process omits metadata longer than "bytes"'
 
 interface Deps {
   readonly owned: OwnedPartitions

@@ -22,10 +22,10 @@ const syncDescription = [
   'Without --partial, the sync is a full sync: Hookline also removes the users who are not in the list. With --partial, Hookline changes only the users in the list.',
   'Each line of the list is a user id (plain text, or a JSON string or number), or a JSON object with "userId" and "value". If the first non-blank line has a column "userId", Hookline reads the list as CSV. The column "value" then has the values. The list may be compressed with gzip.',
   'In the list of an audience, the value false removes the user, and a line without a value adds the user. In the list of a computed trait, each line needs a value; null (in CSV: an empty field) removes the user.',
-  'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point, and removes no users who are missing from the list. Sync the whole list again.',
+  'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point, and does not remove the users who are missing from the list. Sync the whole list again.',
   'If a program writes the list to stdin and fails before the end, Hookline does not notice the failure. A full sync then removes the users whom the program did not write. To avoid this, write the list to a file first.',
   'With --wait, the command waits until each change is delivered or has failed. Because of retries, this may take several hours. The exit code is 1 if a change was not delivered, or if a full sync was not applied completely.',
-  'With --json, the field "seconds" has the duration of the upload and, with --wait, the field "waitSeconds" has the duration of the wait.',
+  'With --json, the field "seconds" is the duration of the upload. If --wait is also given, the field "waitSeconds" is the duration of the wait.',
 ].join('\n\n')
 
 const listDescription = [
@@ -34,7 +34,7 @@ const listDescription = [
 ].join('\n\n')
 
 const resetDescription = [
-  'Makes Hookline forget which membership or trait value each destination of this audience or computed trait has for each user. Use the command, for example, when a destination has lost its data.',
+  'Resets an audience or computed trait: Hookline then no longer knows which membership or trait value each destination has for each user. Use the command, for example, when a destination has lost its data.',
   'The command itself sends nothing to the destinations. The next sync sends the value of every user in its list, even if the value has not changed. A full sync also sends a removal for each user who is no longer in the list.',
 ].join('\n\n')
 
@@ -43,7 +43,7 @@ const driftDescription = [
   'The status "in flight" is normal: Hookline is delivering a change.',
   'With the status "unknown", Hookline does not know which value the destination has, for example after a failed delivery or a reset. The next full sync (`hookline audience sync` without --partial) sends the value again.',
   'With the status "different", the destination has an earlier value instead of the current one, for example because it was disabled when the value changed. If the destination is disabled, enable it. Then run a full sync.',
-  'The command does not find the changes that were made while audiences.list did not name the destination for this audience. The next full sync sends these changes.',
+  'The command does not find changes from before you added the destination to the audience in audiences.list. The next full sync sends these changes.',
   'With --json, the command prints one JSON line for each user and destination that it finds. The field "standing" has the sync status: "in_flight", "unknown" or "different".',
   'The exit code is 1 if at least one user has the status "unknown" or "different".',
 ].join('\n\n')

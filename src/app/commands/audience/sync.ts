@@ -174,11 +174,11 @@ function printResult(
       if (waitEnd === 'interrupted') throw new CommandFailed(`interrupted; ${completeUpload}`)
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because a clock was ahead during an earlier sync: Hookline treats the earlier sync as newer, because its start time is ${toIsoTimestamp(syncBegan(delivery.ahead))}; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
+          `this sync had no effect, because a clock was ahead during an earlier sync: the earlier sync has the later start time ${toIsoTimestamp(syncBegan(delivery.ahead))}; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
         )
       if (delivery?.unapplied !== undefined)
         throw new CommandFailed(
-          `the sync is incomplete: in ${countWithNoun(delivery.unapplied, 'partition')} of the audience-input topic, Hookline did not remove the users who are missing from the list; the log of the audiences service has the reason; if no newer full sync has begun, wait two minutes, then sync the whole list again`,
+          `the sync is incomplete: Hookline did not remove all users who are missing from the list (for the reason, see the log of the audiences service; affected partitions of the audience-input topic: ${delivery.unapplied}); wait two minutes, then sync the whole list again, unless a newer full sync has begun`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(

@@ -13,7 +13,7 @@ const applyDescription = [
   'Creates and changes destinations so that they match the files. A file has one destination, a list of destinations, or several YAML documents separated by "---". Each destination is written as in `destinations` of the configuration file.',
   'The command replaces references to environment variables and secret files (`sharedSecretFile`, `file: NAME`) with their values, then sends the destinations to the operator service. Apply only files that you trust: they can name any environment variable, and any file that you can read.',
   'The command prints what changes, without secrets. A changed secret is shown as the first 8 hex digits of its SHA-256.',
-  'If the file does not set `enabled`, `paused` or the shared secret of a destination, this setting keeps its current value. If the file has "***" in place of a secret, as in the output of `destinations show`, the destination keeps its current secret.',
+  'A destination keeps its current `enabled`, `paused` and shared secret if the file does not set them. It also keeps each secret that is "***" in the file, as in the output of `destinations show`.',
   'The operator service checks all changes before it makes the first one. If it refuses a change, the command prints each problem with its place in the file and changes nothing. The exit code is then 2.',
   'If another client of the operator API, or Hookline itself, changes one of the destinations while the command runs, the command stops without overwriting that change. The exit code is then 1. Changes already made are kept. To make the other changes, run the command again.',
 ].join('\n\n')
@@ -50,7 +50,7 @@ export function destinationsCommand(io: CommandIo): Command {
     ofOne('delete', 'delete a destination; its waiting deliveries are dead-lettered').action(doing(deleteObject)),
     ofOne(
       'pause',
-      'pause a destination; its deliveries wait until you resume it; a delivery is dead-lettered if its retry window (delivery.window) ends before that',
+      'pause a destination; its deliveries wait until you resume it; a delivery is dead-lettered if its retry window (delivery.window) ends during the pause',
     ).action(doing(switchDestination('pause'))),
     ofOne('resume', 'resume a paused destination, so that Hookline sends it the waiting and the new events').action(
       doing(switchDestination('resume')),

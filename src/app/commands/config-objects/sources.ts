@@ -8,7 +8,7 @@ import { objectAction, objectSubcommand } from './subcommand.ts'
 
 const applyDescription = [
   'Creates and changes sources so that they match the files. A file has one source, a list of sources, or several YAML documents separated by "---". Each source is written as in `sources` of the configuration file.',
-  'A source that has no write key in the file keeps its current write keys. A new source must have a write key in the file. The command prints what changes, without keys. In all other respects, it works like `hookline destinations apply`.',
+  'A source that has no write key in the file keeps its current write keys. A new source must have a write key in the file. The command prints what changes, without keys. Otherwise, the command works like `hookline destinations apply`.',
 ].join('\n\n')
 
 /** `hookline sources list|show|apply|delete|rotate-key` */

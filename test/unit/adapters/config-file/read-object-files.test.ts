@@ -203,7 +203,7 @@ webhooks:
       'a secret file that does not exist',
       { files: { 'a.yaml': minimal('a').replace('id: a', 'id: a, sharedSecretFile: x') } },
       [
-        'a.yaml:1:28: sharedSecretFile: names a file that does not exist (create it, or correct its name: the name is relative to the directory of the file that names it)',
+        'a.yaml:1:28: sharedSecretFile: names a file that does not exist (create it, or correct its name: names are relative to the directory of the file with this error)',
       ],
     ],
     [

@@ -84,7 +84,7 @@ it.each<[string, Record<string, string>, string[]]>([
       'hookline.yaml:4:37: destinations[0].sources[0]: no source has this id (did you mean web?)',
       'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (URL that begins with http:// or https:// and contains no credentials)',
       `more/a.yaml:4:1: headers: unknown key (possible: ${keys})`,
-      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: the name is relative to the directory of the file that names it)',
+      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: names are relative to the directory of the file with this error)',
       'more/b.json:1:77: webhooks: must have at least one entry (one to five webhooks)',
       'more/c.yml:1:6: id: is not valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (start all entries of one mapping or list at the same column, and close each bracket)',
     ],

@@ -12,7 +12,7 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const spansLost =
-  'this process discarded trace spans (their number: see "spans"), because it could not export them (see "error"): check the tracing backend, and its address in traces.endpoint or in the OTEL_EXPORTER_OTLP_* variables; messages are not affected'
+  'this process could not export trace spans and discarded them (see "spans" and "error"): check the tracing backend, and its address in traces.endpoint or in the OTEL_EXPORTER_OTLP_* variables; messages are not affected'
 const work: SpanStart = { name: 'work', kind: 'consumer', facts: { 'messaging.system': 'kafka', count: 3 } }
 const theirs = { traceparent: traceparent('a'), tracestate: 'v=1' }
 const unsampled = { traceparent: traceparent('b', '00'), tracestate: 'v=2' }

@@ -51,7 +51,7 @@ describe('hookline ledger', () => {
     view = { ...view, rows: [] }
     expect(await run()).toMatchObject({
       code: 1,
-      err: expect.stringContaining('a row that the table does not show has'),
+      err: expect.stringContaining('but the table does not show their rows'),
     })
   })
 

@@ -114,7 +114,7 @@ describe('while a replay job runs', () => {
 it('warns about a replay job that waits for an operator service', async () => {
   const given = { jobs: [replayJob('r-2')], jobsAgeMs: 61_000 }
   const { code, err } = await run([givenUp(1)], ['--destination', 'crm'], given)
-  expect([code, err]).toEqual([0, expect.stringContaining('replay job r-2 has not ended')])
+  expect([code, err]).toEqual([0, expect.stringContaining('replay job r-2 is unfinished')])
 })
 
 describe('an event whose source is no longer connected to its destination', () => {

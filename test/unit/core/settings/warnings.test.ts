@@ -71,7 +71,7 @@ it.each<[string, object, string[]]>([
     'paused, and the pause keeps the window',
     { destinations: [{ ...crm, paused: true, lifecycle: { pauseKeepsWindow: true } }] },
     [
-      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (the first 48h of the pause do not count towards this window); set "paused: false" to deliver them',
+      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (not counting the first 48h of the pause); set "paused: false" to deliver them',
     ],
   ],
   [
@@ -194,7 +194,7 @@ it.each<[string, object, string[]]>([
       ],
     },
     [
-      'destination erp: has the same signing key as destination crm, so each receiver can forward a request to the other receiver, which accepts it as genuine; use different keys',
+      'destination erp: has the same signing key as destination crm, so each receiver accepts requests that the other receiver forwards; use different keys',
     ],
   ],
   [

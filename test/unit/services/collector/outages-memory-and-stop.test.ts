@@ -74,7 +74,7 @@ describe('while Kafka stores the records of some partitions only', () => {
       expect(collector.readyFailures()).toEqual([])
     }
     const line =
-      'warn: Kafka did not store some messages (see "error"), so their senders must send them again; Kafka stores other messages, so the collector still accepts requests; check that each partition of the topic has a leader and enough in-sync replicas'
+      'warn: Kafka did not store some messages (see "error"), so their senders must send them again; the collector still accepts requests; check that each partition of the topic has a leader and enough in-sync replicas'
     expect(collector.lines).toEqual([line, line])
   })
 })

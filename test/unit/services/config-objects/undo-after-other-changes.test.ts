@@ -95,7 +95,9 @@ it('a deleted source stays deleted when another source has got its write key bef
   const outcome = await outcomeOf(deletionOf('a'), { before: [crmOf('a')], after: [sourceWith('b', 1)] })
   expect(outcome).toEqual({
     kind: 'unavailable',
-    detail: expect.stringMatching(/^another process made .*used by the destination crm; Hookline did not undo/),
+    detail: expect.stringMatching(
+      /^another process made .*used by the destination crm; the requested change is still in use/,
+    ),
   })
   await harness.advance(60_000)
   expect(await states()).toEqual(['b used', 'crm excluded'])

@@ -41,7 +41,7 @@ describe('/livez fails', () => {
       harness[stalled].inactiveFor = durationMs(minute)
       expect(await ask('/livez')).toEqual([
         503,
-        '- consumers: no response from a broker and no attempt to connect for 60000 ms\nfailed\n',
+        '- consumers: the last broker response or connection attempt was 60000 ms ago\nfailed\n',
       ])
       // The group is joined and the topics are writable, so /readyz does not fail.
       expect(await ask('/readyz')).toEqual(well)

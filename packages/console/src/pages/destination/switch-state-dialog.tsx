@@ -8,7 +8,7 @@ const texts: Readonly<Record<StateSwitch, { title: string; effect: string; actio
   pause: {
     title: 'Pause',
     effect:
-      'Hookline sends no requests to this destination until you resume it. Its deliveries wait. If the retry window of a delivery ends before that, Hookline dead-letters the delivery. The window is 4 hours by default, and longer with lifecycle.pauseKeepsWindow.',
+      'Hookline sends no requests to this destination until you resume it. Its deliveries wait. Hookline dead-letters a delivery if its retry window ends during the pause. The window is 4 hours by default, and longer with lifecycle.pauseKeepsWindow.',
     action: 'Pause',
   },
   resume: {

@@ -33,7 +33,7 @@ export function DestinationTable({ destinations, openBreakers }: DestinationTabl
         {
           title: 'Changed',
           cell: row =>
-            row.origin === 'file' ? 'unknown (defined in the configuration file)' : <Time at={row.changedAt} />,
+            row.origin === 'file' ? 'not recorded (defined in the configuration file)' : <Time at={row.changedAt} />,
         },
       ]}
     />

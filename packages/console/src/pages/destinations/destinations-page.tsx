@@ -40,7 +40,7 @@ export function DestinationsPage() {
             <>
               {destinations.length > 0 && partOfTotal !== undefined && (
                 <PartialNotice>
-                  {`The table marks only ${partOfTotal} destinations with an open circuit breaker: those with the lowest ids.`}
+                  {`The table shows only ${partOfTotal} open circuit breakers: those of the destinations with the lowest ids.`}
                 </PartialNotice>
               )}
               {destinations.length > 0 && (

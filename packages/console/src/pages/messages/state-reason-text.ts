@@ -2,7 +2,7 @@ import type { MessageDestination } from '../../api/response-types.ts'
 
 const unknownCauses: Readonly<Record<string, string>> = {
   search_incomplete:
-    'The search reached its limit, or its time span begins after the event, so it did not find how this delivery ended. Search in a short time span around the message with: hookline message ID --since TIME --until TIME',
+    'It is unknown how this delivery ended, because the search is incomplete. Search in a short time span around the message with: hookline message ID --since TIME --until TIME',
   offsets_unknown:
     'It is unknown whether Hookline has processed the event, because Kafka did not report the progress: reload the page.',
   attempts_not_recorded:

@@ -14,8 +14,8 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
     <div class="panels">
       {partial === true && (
         <PartialNotice>
-          The search reached its limit of records or time, or its time span begins after the event, so this page may not
-          show all records and attempts. In "Received", choose the shortest time span that includes the event.
+          The search is incomplete, so this page may not show all records and attempts. In "Received", choose the
+          shortest time span that includes the event.
         </PartialNotice>
       )}
       <Panel title="Event" isWide>

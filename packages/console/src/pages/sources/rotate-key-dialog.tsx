@@ -14,7 +14,7 @@ export interface RotateKeyDialogProps {
 
 const keepOptions = [
   ['', 'All earlier keys stay valid'],
-  ['1', 'Of the earlier keys, only the newest stays valid'],
+  ['1', 'Only the newest earlier key stays valid'],
   ['0', 'No earlier key stays valid'],
 ] as const
 

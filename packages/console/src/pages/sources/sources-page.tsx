@@ -82,7 +82,7 @@ function SourceTable({ sources, onRotate }: SourceTableProps) {
         {
           title: 'Changed',
           cell: row =>
-            row.origin === 'file' ? 'unknown (defined in the configuration file)' : <Time at={row.changedAt} />,
+            row.origin === 'file' ? 'not recorded (defined in the configuration file)' : <Time at={row.changedAt} />,
         },
         ...(onRotate === undefined
           ? []
