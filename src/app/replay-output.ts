@@ -86,7 +86,7 @@ const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> =
   not_connected: destinations =>
     `the source is no longer connected to the destination: ${destinations}; use --even-disconnected to replay anyway`,
   deletion_expired: () =>
-    'the dead letters are delete messages of old deletions, which cannot be replayed; delete the users again with: hookline delete-user',
+    'these dead letters belong to old user deletions, and cannot be replayed; delete the users again with: hookline delete-user',
   truncated: () =>
     'the dead-letter topic has only the first 64 KiB of the original record; read the whole record at the topic, partition and offset in the column ORIGIN of `hookline dead-letters`',
   unreadable: () =>

@@ -156,7 +156,7 @@ const dropMeanings: Meanings<DropReason> = {
 const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
     'Too many deliveries to this destination wait in the memory of the process, usually because the endpoint responds more slowly than messages arrive. [Deferral without an attempt](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt) lists all causes.',
-    'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations use up `delivery.maxInFlight` or `delivery.perHost`, raise that limit. Hookline divides `policy.maxConcurrency` among the partitions: if it is less than `topics.partitions`, raise it to this number.',
+    'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations use up `delivery.maxInFlight` or `delivery.perHost`, raise the limit that they use up. If `policy.maxConcurrency` is less than `topics.partitions`, raise it to at least `topics.partitions`, because Hookline divides it among the partitions.',
   ],
   breaker_open: [
     'The circuit breaker of the destination is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a [retryable outcome that counts for the circuit breaker](../explanation/retries-and-dead-letters.md#deferral-without-an-attempt). While it is open, Hookline makes only one attempt every 30 s. It closes when one of these attempts is delivered or fails permanently, because the endpoint then responds again.',

@@ -44,7 +44,7 @@ export type ReplayAccess = Pick<
 
 const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation if it runs in a terminal and does not use the operator API.',
-  'About 10 seconds after the replay, Hookline starts the delivery again, only to the destination of the dead letter. The message id stays the same. The retry window is new.',
+  'The replay writes the delivery to a retry topic. About 10 seconds later, Hookline makes the first attempt, only at the destination of the dead letter. The message id stays the same. The retry window is new.',
   'If a dead letter has no destination, for example with the reason "unknown_source", the replay writes its event to the events topic again.',
   'If a dead letter contains the audience membership or computed trait of a user, Hookline sends the current value instead, unless the destination already has the current value.',
   'With --operator-url, the command uses the operator API. With --config, it does not. With neither option, it uses the operator API if HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. With the operator API, the operator service replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',

@@ -33,7 +33,8 @@ export const distinctProperties: Rule = config => {
     const path: Path = ['audiences', 'list', index, 'name']
     const traitName = traitNameOf(name)
     if (traitName === undefined) {
-      const message = 'must contain a letter or digit, because Hookline makes the name of the trait from this name'
+      const message =
+        'must contain a letter or digit, because the user trait that Hookline sends is named after the audience'
       return [{ path, message, hint: 'for example, "First time buyers" becomes the trait "first_time_buyers"' }]
     }
     const taken = first.get(traitName)

@@ -84,7 +84,7 @@ export const filter = z
       .max(maxConditions)
       .optional()
       .describe(
-        'Conditions on the values of a message of any type. A message passes if all conditions are true. If a message has no value at the path, only `ne` and `exists` with `value: false` are true.',
+        'Conditions on the values of a message of any type. A message passes if all conditions are true. If a message has no value at the path, a condition with `ne` is true, a condition with `exists` and `value: false` is true, and all others are false.',
       ),
     sample: z
       .strictObject({

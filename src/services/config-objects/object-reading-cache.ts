@@ -5,7 +5,7 @@ import type { Logger } from '../../core/ports.ts'
 import { problemLine } from '../../core/settings/settings-problem.ts'
 
 const excluded =
-  'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, the messages of a destination wait, and the collector rejects the messages of a source'
+  'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, if it is a destination, its messages wait; if it is a source, the collector rejects its messages'
 
 /**
  * The last decoded record of an object, and the decoded `object`. The `object` also depends on

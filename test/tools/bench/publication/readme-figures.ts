@@ -24,7 +24,7 @@ const figures: readonly ReadmeFigure[] = [
     ...{ row: 'live', variant: variantOf.live('hookline undici', 1_000, 20), what: 'p99' },
     value: measured => `${shown(measured)} ms`,
     sentence:
-      'p99 latency from the append to Kafka to the response, at 1,000 events per second and endpoints that respond after 20 ms',
+      'p99 latency between the append of an event to Kafka and the response of the endpoint, at 1,000 events per second and endpoints that respond after 20 ms',
   },
   {
     ...{
