@@ -138,8 +138,8 @@ export function createTrackingHandler(deps: Deps): (exchange: TrackingExchange) 
 
 /**
  * The functions with which `accept` of the tracking API manages the memory of the body. `accept`
- * calls `assign` when it knows the source. The memory then counts for this source, and the trace
- * span is kept.
+ * calls `assign` when it knows the source. From then on, the memory counts towards the limit of this
+ * source. `assign` also keeps the trace span of the request.
  */
 const memoryFunctionsOf = (memory: BodyMemory, keepSpan: () => void) => ({
   assign(sourceId: string): boolean {

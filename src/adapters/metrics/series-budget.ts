@@ -36,8 +36,8 @@ export class SeriesBudget {
 
   /**
    * Whether the limit allows one more series.
-   * @param isDetailed true if `_other` can still replace the values of at least two labels of the
-   * series; a lower limit then applies
+   * @param isDetailed true if the series has at least two label values that can still be replaced
+   * by `_other`; a lower limit then applies, which leaves room for series with fewer of these values
    */
   hasRoom(isDetailed: boolean): boolean {
     return this.#used < (isDetailed ? seriesBudget.maxBeforeWebhookOverflows : seriesBudget.maxOverflowing)

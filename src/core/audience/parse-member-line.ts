@@ -139,8 +139,8 @@ const hasColumnOfIds = (line: string): boolean =>
 const isSeparatorLine = (line: string): boolean => /^"?sep=[^\p{L}\p{N}]?"?$/iu.test(line)
 
 /**
- * Whether a line after the first one looks like the header of a CSV list. The column name `id` does
- * not count, because user ids may end with the country code ID, for example `acme,ID`.
+ * Whether a line after the first one looks like the header of a CSV list. A column `id` is not
+ * enough: a user id may have a comma and end with `ID`, for example `acme,ID`.
  */
 const isLateHeader = (line: string): boolean =>
   /[,;\t]/.test(line) && /(^|[,;\t])[ "]*user[ _-]?id[ "]*([,;\t]|$)/i.test(line)

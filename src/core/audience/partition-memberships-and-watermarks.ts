@@ -34,7 +34,10 @@ export class PartitionRecords {
    * Empty after the restore.
    */
   readonly #removed = new Map<string, number>()
-  /** For each key whose last record so far is stale: the input offset of the valid state. */
+  /**
+   * For each key whose last record so far has a lower input offset than an earlier record, whose
+   * state is the valid one: the input offset of this earlier record.
+   */
   readonly #stale = new Map<string, number>()
   readonly #inputEnd: number
   #isRestored = false

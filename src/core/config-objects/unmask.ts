@@ -61,7 +61,7 @@ const notStored = {
 const wrongFingerprint = {
   kind: 'refused',
   message: 'is masked (***), but the fingerprint after *** matches no stored secret of this field',
-  hint: 'write the secret instead of ***, or correct the fingerprint after ***',
+  hint: 'to keep the stored secret, copy *** and its fingerprint unchanged; to change it, write the new secret instead of ***',
 } as const
 
 const newHost = {

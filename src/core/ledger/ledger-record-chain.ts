@@ -36,8 +36,8 @@ export class RecordChain {
   #last: number | undefined
   #newestHour: number
   /**
-   * The records that this process has stored, and whose counts a new record may include, oldest
-   * first.
+   * The records that this process has stored, and that a new record may replace, oldest first. The
+   * new record then includes their counts.
    */
   #recent: PendingRecord[] = []
 

@@ -72,7 +72,7 @@ function destinationWarnings(
           `destination ${id}: drops its events, because it is disabled; if the configuration disables it, set "enabled: true" to deliver new events; if Hookline has disabled it after failures, run \`hookline destinations enable ${id}\``,
         ]),
     ...(enabled && paused && isPlaceholder !== true
-      ? [`destination ${id}: is paused; its events wait, and are dead-lettered ${untilWhen(lifecycle)}`]
+      ? [`destination ${id}: is paused, so its events wait; Hookline dead-letters them ${untilWhen(lifecycle)}`]
       : []),
     ...(plain.length > 0 && secrets.length === 0 && policy?.signing !== 'ed25519'
       ? [

@@ -149,8 +149,8 @@ interface Lag {
 }
 
 /**
- * Writes each topic's lag to `lags`. Rejects only after all requests have ended: they need the
- * session.
+ * Writes each topic's lag to `lags`. Rejects only after all requests have ended, because the caller
+ * then closes the session that they use.
  */
 async function readLags(session: LogSession, asked: readonly Omit<Lag, 'lag'>[], lags: Lag[]): Promise<void> {
   const reads = asked.map(async ({ group, topic }, index) => {

@@ -163,8 +163,8 @@ async function findKey(
     return [{ ...part, from: offset, to: offset + 1 }]
   })
   const computed = partitionFor(key, ranges.length)
-  // If the index lacks the key, the record of the key is before `indexedFrom`. But a full index may
-  // lack any key.
+  // If the index lacks the key, the record of the key is before `indexedFrom`. But an index that has
+  // reached its maximum size may lack any key, so everything is searched.
   const unknown = parts.map(part => ({
     ...part,
     to: index.isFull ? part.to : Math.min(part.to, index.indexedFrom(part.partition)),

@@ -9,7 +9,7 @@ export const rowTexts: Readonly<Record<RowName, string>> = {
   https:
     'The forwarder delivers a full topic over HTTPS to 1, 100, 1,000 or 10,000 hosts. Successive events go to successive hosts. Each host is one destination of Hookline. All hosts have the same server, but different names. With *shared core*, another process uses the core of the forwarder as much as it can. With *connections of 5 s*, a response closes its connection if the connection is at least 5 s old. *New connections per delivery* are those of the [measured part](#how-it-is-measured). For new connections and full TLS handshakes, the worst repetition counts.',
   'https-latency':
-    'The bench repeats loads of the rows [live](#live) and [isolation](#isolation) over HTTPS with one host. Directly before or after each load of the row live over HTTPS, the same load runs over plain HTTP. The bench computes the ratio of the two p99 latencies. A first load, which does not count, warms up the broker.',
+    'The bench runs the load of the row [live](#live), and one load of the row [isolation](#isolation), over HTTPS. All endpoints have the same host name. Directly before or after its run over HTTPS, the load of the row live also runs over plain HTTP. The bench computes the ratio of the two p99 latencies. A first load, which does not count, warms up the broker.',
   memory:
     'The forwarder delivers 300,000 events (HTTP client got) or 1,000,000 events (undici). The endpoint responds after 20 ms. Resident memory should not grow during the run, so the table compares its median in the last quarter of the run with its median in the second quarter.',
   live: 'The bench writes 1,000 events a second, evenly spread, for 30 s. The endpoint responds after 20 ms. The latencies include these 20 ms. [Benthos and `go-loop`](#against-other-products), and the reference loop with undici, get the same load.',
@@ -43,7 +43,7 @@ export const rowTexts: Readonly<Record<RowName, string>> = {
   limits:
     'A destination has `ratePerSecond: 50`, and 70 events a second arrive for it. The number of processes changes from 1 to 2, 5, 2 and 1. While the first process runs alone, the endpoint of another destination responds with 429 to all requests above 20 a second, and later above 40 a second.',
   backlog:
-    'A process delivers a backlog of 10,000, 100,000 or 1,000,000 records. Before, it delivers 60,000 records that are not measured. The backlog of 1,000,000 is measured once; its ratio compares with the first measurement of 10,000.',
+    'A process delivers a backlog of 10,000, 100,000 or 1,000,000 records. Before, it delivers 60,000 records that are not measured. The backlog of 1,000,000 is measured once. Its ratio is relative to the first measurement of 10,000, which the table does not show.',
   partitions:
     'One process delivers a full topic with 12, 60 or 240 partitions. Each retry topic has the same number of partitions.',
   processes:

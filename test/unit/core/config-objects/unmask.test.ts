@@ -206,7 +206,7 @@ describe('a mask with a fingerprint', () => {
         {
           path: expect.any(Array),
           message: 'is masked (***), but the fingerprint after *** matches no stored secret of this field',
-          hint: 'write the secret instead of ***, or correct the fingerprint after ***',
+          hint: 'to keep the stored secret, copy *** and its fingerprint unchanged; to change it, write the new secret instead of ***',
         },
       ],
     })

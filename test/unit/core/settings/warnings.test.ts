@@ -64,14 +64,14 @@ it.each<[string, object, string[]]>([
     'paused',
     { destinations: [{ ...crm, paused: true }] },
     [
-      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends; set "paused: false" to deliver them',
+      'destination crm: is paused, so its events wait; Hookline dead-letters them when their retry window ends; set "paused: false" to deliver them',
     ],
   ],
   [
     'paused, and the pause keeps the window',
     { destinations: [{ ...crm, paused: true, lifecycle: { pauseKeepsWindow: true } }] },
     [
-      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (not counting the first 48h of the pause); set "paused: false" to deliver them',
+      'destination crm: is paused, so its events wait; Hookline dead-letters them when their retry window ends (not counting the first 48h of the pause); set "paused: false" to deliver them',
     ],
   ],
   [
