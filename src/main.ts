@@ -14,7 +14,7 @@ const [name, subcommand] = argv.filter(word => !word.startsWith('-'))
 const needsStdout = name !== 'run'
 /**
  * Whether the command prints while it works. A failure of stdout then ends the command immediately.
- * Other commands print only their result, and then end.
+ * Other commands print only their result at the end, so they finish their work first.
  */
 const isStreaming =
   name === 'tail' || name === 'sink' || (name === 'audience' && subcommand === 'drift' && argv.includes('--json'))

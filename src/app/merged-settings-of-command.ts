@@ -22,8 +22,8 @@ export interface ConfigTopicAccess {
 }
 
 /**
- * Maximum time to read the config topic. It is enough for 10,000 objects (about 30 MB), and all
- * changes of 7 days.
+ * Maximum time to read the config topic. The time is enough for 10,000 objects (about 30 MB) and
+ * all their changes of 7 days.
  */
 const readLimit = durationMs(30_000)
 
@@ -44,7 +44,7 @@ export async function loadMergedSettings(
 
 /**
  * Adds the objects of the config topic to the settings of the file. Writes to stderr the problems
- * of objects, and the ids of unknown sources in the file.
+ * of these objects, and each unknown source that a destination of the file names.
  * @throws CommandFailed, KafkaError
  */
 export async function mergeConfigTopic(

@@ -30,7 +30,7 @@ export interface ProgressBar {
   stop(): void
 }
 
-/** Values for the custom placeholders of the format text (not built into cli-progress). */
+/** Values for the placeholders that `format` defines in addition to those of cli-progress. */
 type Fields = Readonly<Record<string, string | number>>
 
 /**

@@ -108,8 +108,8 @@ function suppressionDetail({ isCurrent, ageMs }: DispatcherVitals['suppressionLi
 const secondsOf = (ms: number): string => `${Math.round(ms / 1_000)} s`
 
 /**
- * Returns the causes outside of this process for which records in progress wait. A restart does not
- * end this wait.
+ * Returns what the records in progress wait for, if it is outside of this process. A restart does
+ * not end this wait.
  */
 const awaitedBy = ({
   holdsLease,

@@ -270,8 +270,8 @@ const usualSegmentMs = 7 * day
 
 /**
  * Maximum age of a delivery; suppressions are kept for this time. A delivery can stay in the
- * dead-letter topic until the retention ends, then in the topic to which it is replayed, and longer
- * if its destination is paused.
+ * dead-letter topic until the retention ends, then in the topic to which it is replayed, and up to
+ * `maxPausedTime` longer if its destination is paused.
  */
 export function maxDeliveryAge(
   names: TopicNames,

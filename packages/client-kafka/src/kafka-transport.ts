@@ -29,8 +29,9 @@ export interface KafkaTransportDeps {
   /** Unix time in milliseconds, corrected by the time of the brokers. */
   readonly now: () => Event['receivedAt']
   /**
-   * The time of this machine (Unix milliseconds), with which the client stamps messages.
-   * `undefined` before the first response of a broker, so that timestamps are not corrected.
+   * The time of this machine (Unix milliseconds), with which the client stamps messages. The
+   * timestamps are corrected by its difference to `now`. `undefined` turns this correction off: the
+   * brokers' time is unknown until the first response of a broker.
    */
   readonly machineTime: () => number | undefined
   /**
@@ -135,8 +136,9 @@ export function createKafkaTransport({ sourceId, open, close, now, machineTime, 
       }
     },
     async close() {
-      // Errors are ignored, because every batch already has its result. While an aborted write is
-      // in progress, `close` does not wait until the connections are closed.
+      // Errors are ignored, because every batch already has its result. The connections close only
+      // after the last write. So this method does not wait for them while an aborted write is in
+      // progress.
       closed ??= close().catch(() => {})
       if (inProgress === 0) await closed
     },

@@ -160,7 +160,7 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
     finish: finishWithin(exitTimeoutMs, sender, clock),
     lost() {
       const { waiting } = sender.counts
-      // If a listener ended the process when it got the last result, no message is lost.
+      // `waiting` is 0 if a listener ended the process when it got the last result.
       if (waiting > 0)
         log.warn(
           `${messageCount(waiting)} lost: the process exited before close() had resolved. Await close() before the process exits.`,

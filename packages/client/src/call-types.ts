@@ -1,8 +1,8 @@
 /** An id. A finite number or a bigint is converted to its decimal digits. */
 export type Id = string | number | bigint
 /**
- * An object that `JSON.stringify` can serialise. The type `object` also accepts interfaces and
- * classes, which have no index signature. A call rejects lists and functions.
+ * An object that `JSON.stringify` can serialise. Unlike a type with an index signature, `object`
+ * also accepts interfaces and classes. A call rejects lists and functions.
  */
 export type Fields = object
 

@@ -130,7 +130,7 @@ export class Sender {
 
   /**
    * Sends all queued messages. After `leftMs`, messages without a result fail with `out_of_time`;
-   * the failure names the whole time limit `timeoutMs`.
+   * the failure names the whole time limit `timeoutMs`. Without `timeoutMs`, the time is unlimited.
    */
   async drain(timeoutMs: number | undefined, leftMs = timeoutMs ?? 0): Promise<void> {
     const { clock } = this.#deps

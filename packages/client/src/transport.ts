@@ -12,8 +12,8 @@ export interface RejectedMessage {
   /** The position of the message in the batch, from 0. */
   readonly index: number
   /**
-   * `refused`: Kafka refused this message, so no message of the batch is stored. Absent: only the
-   * rejected messages of the batch are not stored (reason `rejected`).
+   * The reason to report, a `FailureReason`. `refused`: Kafka refused this message, and no message
+   * of the batch is stored. Absent means `rejected`.
    */
   readonly reason?: 'refused'
   readonly code: string

@@ -49,7 +49,8 @@ function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINIT
 
 class BoundedArray extends avsc.types.ArrayType {
   _read(tap: Tap): unknown[] {
-    // avsc also calls this method on a resolver, where `itemsType` is the resolver of the items.
+    // Read `itemsType` in each call: avsc also calls this method on a resolver, where `itemsType`
+    // is the resolver of the items.
     const itemsType = this.itemsType as unknown as Readable
     const items: unknown[] = []
     eachItem(tap, () => items.push(itemsType._read(tap)), maxReadItems)

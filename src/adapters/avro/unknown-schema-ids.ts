@@ -64,8 +64,9 @@ export class UnknownSchemaIds {
   }
 
   /**
-   * Whether an unknown id probably belongs to a new schema. The partition of its record then waits,
-   * and the id is looked up again. Random ids can cause waits of at most 10 s per minute.
+   * Whether an unknown id probably belongs to a new schema. The partition of the record with this
+   * id then waits, and the id is looked up again. Random ids can cause waits of at most 10 s per
+   * minute.
    */
   isAwaited(id: number): boolean {
     if (id <= this.#highestKnown || id > this.#highestKnown + maxNewIdLead || this.#until.has(id)) return false

@@ -25,9 +25,7 @@ import { replaceUnusableFiles, takenIds, unlistedOf } from './replace-unusable-f
 
 /** A problem in a configuration file. Lines and columns count from 1. */
 export interface Problem {
-  /**
-   * The path of the file. A relative path includes the directory of the configuration file.
-   */
+  /** The path of the file. A relative path is relative to the working directory. */
   readonly file: string
   readonly line: number
   readonly column: number
@@ -155,8 +153,8 @@ function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyM
 }
 
 /**
- * Returns a filter that removes problems whose cause is already reported: a value could not be
- * read, or an id belongs to another directory.
+ * Returns a filter that removes the problems of values that could not be read, and of ids that
+ * belong to another directory: `problems` already reports these values and ids.
  */
 function createUnreportedProblemFilter({ problems, input }: ConfigFiles): (problem: LocatedProblem) => boolean {
   const paths = problems.map(({ pathInConfiguration }) => pathInConfiguration)

@@ -15,8 +15,8 @@ import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
 export type { Environment } from './environment-substitution.ts'
 
 /**
- * A file of the configuration. `prefix` is the key under which the whole configuration has the
- * content of the file: `destinations[n]`, or empty for the configuration file itself.
+ * A file of the configuration. `prefix` is the path of the file's content in the whole
+ * configuration: `destinations[n]`, or empty for the configuration file itself.
  */
 interface Part {
   readonly file: string

@@ -93,8 +93,8 @@ export function watchConfigFile(watch: {
       handle(lastLoad.result)
     } catch (error) {
       changedChecks = 0
-      // After a failed load, `lastLoad` still has the result for the earlier content. Mark it as
-      // not handled, so that a check reports it again if the files get that content again.
+      // After a failed load, `lastLoad` still has the result for the earlier content. If the files
+      // get the earlier content again, a check must handle this result again.
       lastLoad.handled = isLoaded
       reportBug(error)
     }
@@ -186,9 +186,10 @@ function repeatChecks({
 }
 
 /**
- * Creates a filter for the problems of a load. In a partial result, changed files count as
- * unreadable, so a new problem may be temporary. The filter then returns only the problems that the
- * previous result had too. If these are the same as at the previous call, it returns none.
+ * Creates a filter for the problems of a load. It returns all problems of a complete result. In a
+ * partial result, changed files count as unreadable, so a new problem may be temporary. The filter
+ * then returns only problems that the previous result had too, and none if the previous call found
+ * the same ones.
  * `hasWithheldProblem` is true if the filter withholds a problem until the next result.
  */
 function createProblemFilter() {

@@ -3,8 +3,8 @@ import { keyNames } from '../../core/settings/configuration-json-schema.ts'
 import type { Path } from '../../core/settings/settings-problem.ts'
 
 /**
- * The path of the last key or element that starts at or before an offset. Ends before an unknown
- * key, which may be a secret.
+ * The path of the last key or element that starts at or before an offset. The path ends before the
+ * first key that is not in the configuration schema, because this key may be a secret.
  */
 export function pathBefore(contents: ParsedNode | null | undefined, offset: number): Path {
   const path: (string | number)[] = []

@@ -46,7 +46,7 @@ export interface GuardDeps extends Pick<HttpServer, 'send' | 'fail'> {
 interface Options {
   /** The name of the change in the audit log; `undefined` when the route changes nothing. */
   readonly action?: string | undefined
-  /** Whether the role `read` may use the route with every method. */
+  /** Whether the role `read` may use the route with every method, not only with GET and HEAD. */
   readonly isForEveryRole?: boolean
   /** Converts error responses of the authentication to the format of the route. */
   readonly toRouteFormat?: (answer: HttpResponse) => HttpResponse

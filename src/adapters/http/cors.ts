@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Request headers that are always allowed. `*` does not cover Authorization, which browser SDKs
- * send.
+ * Request headers that are always allowed. They are listed, because `*` does not cover
+ * Authorization, which browser SDKs send.
  */
 const headersOfSdks = ['authorization', 'content-type', 'x-retry-count', 'x-write-key'] as const
 /** How long a browser may cache a preflight. Browsers apply their own maximum. */

@@ -35,8 +35,8 @@ const paths = {
 } as const
 
 /**
- * Adds the routes for destinations, sources, changes and status. The audit log shows a change by
- * its name, for example `patch_destination` or `rotate_secret`.
+ * Adds the routes for destinations, sources, changes and status. The audit log shows the action of
+ * each change, for example `patch_destination` or `rotate_secret`.
  */
 export function addObjectRoutes({ guard, app, ...deps }: Deps): void {
   const handlers = { ...createObjectHandlers(deps), ...createChangeHandlers(deps) }

@@ -50,8 +50,8 @@ export interface Connections {
    */
   afterResponse(request: IncomingMessage, response: ServerResponse, callback: () => void): void
   /**
-   * Whether the connection stays open after the response. With further pipelined requests, the
-   * result is always true.
+   * Whether the connection stays open after the response. If further pipelined requests have
+   * arrived, it always does, because they need a response too.
    */
   staysAfter(request: IncomingMessage): boolean
   /**
@@ -98,8 +98,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
         return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
-      // The body will never be complete. `setImmediate` lets the handler start reading it first:
-      // otherwise, `breakOff` would close the connection without a response.
+      // The body will never be complete. `setImmediate` lets the handler begin to read the body
+      // first: without a reader, `breakOff` closes the connection without a response.
       else if (state.current?.complete === false) setImmediate(() => breakOff(state, socket, answerTo(error, limits)))
       // While requests are in progress, the error gets no response. The next response to one of
       // these requests closes the connection (`isLast`).
@@ -107,7 +107,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     })
     server.on('connect', (_request, socket: Socket) => {
       // After CONNECT, Node no longer tracks the connection, so it is closed here. If earlier
-      // requests are in progress, no request gets a response.
+      // requests are in progress, no response is sent: the client would take it for the response
+      // to the first of these requests.
       if (states.get(socket)?.requestsInProgress === 0) respondAndClose(socket, connectRefused())
       else socket.destroy()
     })

@@ -3,7 +3,7 @@ import { rejectionCodes } from '../../core/message/message-rejection.ts'
 
 /*
  * Requests and responses of the tracking API as JSON Schema (draft 2020-12, as in OpenAPI 3.1).
- * Requests may have unknown properties; responses do not have any.
+ * Requests may have properties that the schema does not list. Responses have only listed ones.
  */
 
 const id = (description: string) => ({

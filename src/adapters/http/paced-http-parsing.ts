@@ -11,8 +11,8 @@ import { socketAddressOf } from './client-address.ts'
 const parseMs = 2
 /**
  * While all connections together have at least this number of unanswered requests, each connection
- * may have only one. The total is limited, because all responses are sent together when an outage
- * of Kafka ends.
+ * may have only one. When an outage of Kafka ends, all responses are sent together. The limit
+ * bounds this work.
  */
 const maxUnansweredInTotal = 5_000
 /**
@@ -59,8 +59,8 @@ interface ParseState {
  * - In each iteration of the event loop, one piece of each connection is parsed: up to one request
  *   head, or up to `linesPerPiece` lines of a body.
  * - After `parseMs`, parsing stops until the next iteration.
- * - A connection with `maxUnanswered` requests without a response waits. When all connections
- *   together have `maxUnansweredInTotal`, a connection with only one of these requests also waits.
+ * - A connection with `maxUnanswered` unanswered requests waits. While all connections together
+ *   have `maxUnansweredInTotal`, a connection with one unanswered request also waits.
  * - At most `maxWaiting` connections wait, not counting those that `smallDataBytes` exempts. If
  *   another one must wait, a connection of the address with the most waiting connections is closed.
  */
@@ -220,10 +220,10 @@ function createParseTimeLimit() {
 const emptyLine = '\r\n\r\n'
 
 /**
- * Returns the offset at which the first piece of `data` ends. Short data is one piece: at most one
- * empty line, and fewer than `linesPerPiece` lines of a body. In longer data, the piece ends after
- * the first empty line or, without an empty line, after `linesPerPiece` lines. `isBody` says
- * whether `data` begins in a body.
+ * Returns the offset at which the first piece of `data` ends. The piece is all of `data` if `data`
+ * has at most one empty line, and fewer than `linesPerPiece` lines of a body. Otherwise, the piece
+ * ends after the first empty line or, without an empty line, after `linesPerPiece` lines. `isBody`
+ * says whether `data` begins in a body.
  */
 export function endOfPiece(data: Buffer, isBody: boolean): number {
   let head = isBody ? -1 : data.indexOf(emptyLine)

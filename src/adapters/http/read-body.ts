@@ -26,8 +26,8 @@ const maxRatio = { factor: 100, above: 524_288 } as const
 
 interface Limits {
   /**
-   * Maximum unpacked bytes. The limit rises when `onBytes` finds the write key, because the source
-   * of the request is then known.
+   * Maximum unpacked bytes. The limit is lower while the source of the request is unknown, and
+   * rises when `onBytes` finds the write key.
    */
   readonly limit: number
   /**
@@ -217,7 +217,8 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   // and keep the body longer (docs/decisions/0043, rule 10).
   const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
   connection.onBodyAborted = onBodyAborted
-  // Without a listener of `error`, an error would end the process. `close` follows each error.
+  // Without a listener of `error`, an error would end the process. The listener does nothing,
+  // because `close` follows each error.
   request
     .on('data', onData)
     .on('end', onEnd)
@@ -226,7 +227,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   return promise
 }
 
-/** Minimum bytes in the next period of `progress.within`, after `receivedBytes` have arrived. */
+/** Minimum bytes of the next period (`progress.within`), if `receivedBytes` arrived before it. */
 const requiredBytes = (receivedBytes: number, { bytes, large }: HttpLimits['progress']): number =>
   large !== undefined && receivedBytes > large.above ? large.bytes : bytes
 

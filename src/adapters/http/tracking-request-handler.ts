@@ -26,8 +26,8 @@ interface Deps {
 }
 
 /**
- * Response bodies of up to this number of characters do not count towards the memory of request
- * bodies. A longer response body counts until the client has read it.
+ * A response body with more characters counts towards the memory of request bodies until the
+ * client has read it, because a slow client keeps it in memory. A shorter one does not count.
  */
 const maxUncountedResponseLength = 1_024
 
@@ -36,7 +36,10 @@ interface TrackingExchange {
   readonly reply: FastifyReply
   readonly type: CallType | undefined
   readonly trace: TraceContext | undefined
-  /** Keeps the trace span of the request. Call it when the source of the request is known. */
+  /**
+   * Call this when the source of the request is known. Otherwise, the trace span is discarded,
+   * because anybody could cause costs in the tracing backend.
+   */
   readonly keepSpan: () => void
 }
 
@@ -45,16 +48,16 @@ interface Sender {
   readonly queryKey: string | undefined
   readonly memory: BodyMemory
   /**
-   * The source and the client address for which the memory of the body counts. The source is
-   * `undefined` if the headers and the query have no valid write key.
+   * The source and the client address whose limits the memory of the body counts towards. The
+   * source is `undefined` if the headers and the query have no valid write key.
    */
   readonly owner: BodyOwner
   readonly permit: UnpackPermit
 }
 
 /**
- * Creates the handler of tracking requests. The memory of a body counts for its source, or for the
- * client address while the source is unknown.
+ * Creates the handler of tracking requests. The memory of a body counts towards the limit of its
+ * source or, while the source is unknown, only of the client address.
  */
 export function createTrackingHandler(deps: Deps): (exchange: TrackingExchange) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
@@ -139,7 +142,7 @@ export function createTrackingHandler(deps: Deps): (exchange: TrackingExchange) 
 /**
  * The functions with which `accept` of the tracking API manages the memory of the body. `accept`
  * calls `assign` when it knows the source. From then on, the memory counts towards the limit of this
- * source. `assign` also keeps the trace span of the request.
+ * source. `assign` also calls `keepSpan`, because the source is known.
  */
 const memoryFunctionsOf = (memory: BodyMemory, keepSpan: () => void) => ({
   assign(sourceId: string): boolean {

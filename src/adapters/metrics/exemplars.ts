@@ -19,7 +19,7 @@ export class Exemplars {
     this.#latest[bucket] = { traceId, value, at: this.#wall() }
   }
 
-  /** The OpenMetrics exemplar for the line of a bucket. */
+  /** The OpenMetrics exemplar for the line of a bucket; `undefined` if the bucket has none. */
   lineSuffixOf(bucket: number): string | undefined {
     const exemplar = this.#latest[bucket]
     return exemplar && formatExemplar(exemplar)

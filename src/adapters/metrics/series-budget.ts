@@ -19,7 +19,7 @@ export function overflowVariants(labels: Labels, overflowLabels: readonly string
 
 /**
  * Limits the number of series whose labels come from the configuration. At the limit, counters
- * count further label sets under `_other`, and gauges do not show them.
+ * count further label sets under `_other`, and gauges omit these label sets.
  */
 export class SeriesBudget {
   #used = 0
@@ -36,8 +36,8 @@ export class SeriesBudget {
 
   /**
    * Whether the limit allows one more series.
-   * @param isDetailed true if the series has at least two label values that can still be replaced
-   * by `_other`; a lower limit then applies, which leaves room for series with fewer of these values
+   * @param isDetailed whether `_other` could still replace at least two label values of the series,
+   * for example `destination` and `webhook`; a lower limit then leaves room for other series
    */
   hasRoom(isDetailed: boolean): boolean {
     return this.#used < (isDetailed ? seriesBudget.maxBeforeWebhookOverflows : seriesBudget.maxOverflowing)

@@ -35,7 +35,7 @@ export interface ListedDeadLetters {
   readonly deadLetters: readonly ShownDeadLetter[]
   /**
    * Whether the list may contain replayed dead letters. True when the operator service's index of
-   * replayed dead letters is full.
+   * dead letters is full, so that it may lack the tombstone of a replay.
    */
   readonly isPartial: boolean
 }

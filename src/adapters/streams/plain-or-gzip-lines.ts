@@ -49,7 +49,7 @@ async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 
 /**
  * Unpacks gzip. Throws an error if data follows a zero byte between two gzip members. Node silently
- * ignores this data, so a full audience sync would remove the users in it.
+ * ignores this data, so a full audience sync would remove the users whom the data lists.
  */
 async function* gunzipped(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   /** The number of compressed bytes: in total, and up to the last non-zero byte. */

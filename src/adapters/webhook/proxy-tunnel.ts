@@ -189,8 +189,8 @@ class TunnelInProgress implements OpeningTunnel {
     const verdict = judgeConnectResponse(statusCode, String(headers['proxy-status'] ?? ''))
     if (verdict === 'open') {
       if (head.length > 0) {
-        // Servers send nothing before a request. got would take the bytes in `head` for the
-        // response, and undici would open new tunnels until the deadline.
+        // Servers send nothing before a request. The HTTP client `got` would parse the bytes in
+        // `head` as the response, and `undici` would open new tunnels until the deadline.
         this.#fail(
           new TunnelFailure(
             'exchange',

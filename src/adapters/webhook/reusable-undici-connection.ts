@@ -9,8 +9,8 @@ import { serverNameOf, type TlsEndpoints } from './tls-endpoint-state.ts'
 import { ResponseFilter } from './undici-response-filter.ts'
 
 /**
- * A scheme, host and port, with the state of their connections. Origins come from the
- * configuration, so they are few.
+ * A scheme, host and port, with the state of their connections. The URLs in the configuration have
+ * few origins, so none is removed from memory.
  */
 export interface ConnectionOrigin {
   readonly url: URL
@@ -93,7 +93,8 @@ export class UndiciConnection {
 
   /**
    * Whether no byte of the current response has arrived. If a request on a reused connection then
-   * fails, the server may have closed the connection before the request arrived.
+   * fails, it may be repeated, because the server may have closed the connection before the request
+   * arrived.
    */
   get isUntouched(): boolean {
     return this.#responseFilter?.isUntouched ?? true

@@ -69,8 +69,8 @@ export class Pool implements PoolGeneration {
 
   /**
    * Keeps or closes a connection whose request has ended. If the connection seems to have unsent
-   * bytes, this method decides in the next iteration of the event loop, because over TLS, Node may
-   * confirm the last write only then.
+   * bytes, this method decides in the next iteration of the event loop: over TLS, Node may count
+   * the last bytes as unsent until then.
    */
   release(connection: UndiciConnection): void {
     if (connection.isClean || !connection.isOpen) this.#keepOrDestroy(connection)

@@ -19,8 +19,8 @@ export class ResponseFilter {
   #isHeadDue = false
   #interim = 0
   /**
-   * The bytes of an incomplete head, until its status is known. The head of an interim response is
-   * held until it is complete.
+   * The bytes of an incomplete head whose status is unknown, or which belongs to an interim
+   * response. Other incomplete heads go to undici's parser.
    */
   #held: Buffer | undefined
 

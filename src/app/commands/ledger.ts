@@ -79,8 +79,8 @@ async function run(options: Options, io: CommandIo): Promise<void> {
 }
 
 /**
- * Rejects an unknown `--destination`. Call it only for a value without counts in the ledger,
- * because a removed destination can have counts.
+ * Rejects an unknown `--destination`. Call it only for a value without counts in the ledger: a
+ * removed destination that has counts is valid.
  * @throws UsageError
  */
 async function rejectUnknown(typed: string | undefined, options: Options, io: CommandIo): Promise<void> {

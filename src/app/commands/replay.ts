@@ -218,7 +218,11 @@ const removedDestination = (id: string): CommandFailed =>
     `nothing replayed: the configuration has no usable destination '${id}'; add the destination or correct its problems, then replay its dead letters`,
   )
 
-/** Prints the report. @throws the Kafka error of a failed run, or CommandFailed */
+/**
+ * Prints the report.
+ * @throws the Kafka error of a failed run; CommandFailed if the user declined or interrupted the
+ *   run, or if it did not replay all selected dead letters
+ */
 function printResult(report: ReplayReport, options: Options, io: CommandIo): void {
   const { dryRun = false } = options
   const { total, replayed, unmarked, end } = report

@@ -59,8 +59,8 @@ export function setCheckMetrics(metrics: Metrics, health: Health): void {
  * The hash of the configuration, as a metric label.
  * - Values of headers are left out, because they may be secrets.
  * - Values that can differ between processes are left out, because all processes must have the same
- *   hash. Examples: values from files that only some services read, and `operatorListen`: after its
- *   change, only processes with the operator service need a restart.
+ *   hash. One example is values from files that only some services read. Another is
+ *   `operatorListen`: only processes with the operator service must restart to use a new value.
  * - `settings` must not have objects of the config topic: each change would create a time series.
  */
 function hashOf(settings: Settings): string {

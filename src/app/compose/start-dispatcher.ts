@@ -35,7 +35,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   const tokenClient = await startTokenClient(shared, 'HTTP client for OAuth 2.0 token requests')
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
-  // An earlier retry schedule may have left records in any existing retry topic.
+  // Read all existing retry topics: an earlier retry schedule may have left records in them.
   const tiers = shared.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
   // Without a series at 0, Prometheus does not see the first increase.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)

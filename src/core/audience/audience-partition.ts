@@ -60,8 +60,8 @@ export class AudiencePartition {
   }
 
   /**
-   * Whether the input must run alone, because it changes the watermark or the memberships of many
-   * users.
+   * Whether the input must run alone, because it changes the watermark of an audience, or the
+   * memberships of many users.
    */
   mustRunAlone(input: AudienceInput | LostInput, at: EpochMs): boolean {
     switch (input.kind) {
@@ -83,8 +83,8 @@ export class AudiencePartition {
 
   /**
    * Yields the changes of an input in the order of their writes to Kafka. A change takes effect in
-   * memory when it is yielded, except for the removals in `#applyToAll`. Inputs of one user must be
-   * processed one after the other.
+   * memory when it is yielded, but `#applyToAll` removes members only after it has yielded all
+   * changes of a destination. Inputs of one user must be processed one after the other.
    */
   applyInput(input: AudienceInput | LostInput, context: InputContext): Iterable<InputEffect> {
     switch (input.kind) {
@@ -240,9 +240,9 @@ export class AudiencePartition {
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
     // After a user's deletion, inputs must send nothing about the user until the input `forgotten`
-    // removes the memberships. Exception: a sync that began after the deletion has listed the user.
-    // The dispatcher cannot ensure this, because some suppressions stop only messages from before
-    // the deletion.
+    // removes the memberships. The dispatcher does not stop all of these messages, because some
+    // suppressions stop only messages from before the deletion. Exception: a sync that began after
+    // the deletion has listed the user.
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,

@@ -12,7 +12,8 @@ export const changeId = ({ audience, userId, destination }: MemberKey, { version
 
 /**
  * @param at append time of the input, so that a message that is built again has the same bytes
- * @param receivedAt a deletion of the user at this time or later stops the message
+ * @param receivedAt receive time of the message, default `at`: a deletion of the user at this time
+ *   or later stops the message
  */
 export function identifyOf(
   key: MemberKey,

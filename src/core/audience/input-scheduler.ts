@@ -28,7 +28,6 @@ export class InputScheduler<Input extends QueuedInput> {
   #unfinished = 0
   #isInputRunningAlone = false
 
-  /** Whether an input that runs alone is in progress. */
   get isInputRunningAlone(): boolean {
     return this.#isInputRunningAlone
   }

@@ -227,8 +227,8 @@ function onOutcome(state: Membership, outcome: Outcome, context: StepContext): T
   if (versionsBehind < 0) return adoptUnknownChange(state, outcome, context.at)
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
-  // If a process crashed after it sent a change, two changes can have the same version. If both
-  // were delivered, the value is unknown.
+  // If a process crashed after it sent a change, the next owner of the partition can send another
+  // value with the same version. If both were delivered, the destination's value is unknown.
   if (versionsBehind === 0 && sent !== undefined && sent !== outcome.value)
     return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
   if (versionsBehind === 0 && inFlight !== undefined) {
@@ -249,8 +249,9 @@ function onOutcome(state: Membership, outcome: Outcome, context: StepContext): T
  * reached the destination and replaced a newer value.
  */
 function onLateOutcome(before: Membership, { value, result }: Outcome, versionsBehind: number): Transition {
-  // Only `delivered` confirms the change: destinations then ignore further messages of the change.
-  // After `undelivered`, another message of the change can still be delivered.
+  // Only `delivered` confirms the change: the destination then ignores further messages of the
+  // change, because they have the same message id. After `undelivered`, a further message can still
+  // be delivered.
   const state =
     result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, versionsBehind) } : before
   const { acknowledged, inFlight } = state
@@ -307,8 +308,8 @@ function isAbsent({ desired, acknowledged, inFlight, unconfirmed }: Membership, 
 
 /**
  * Whether the destination was removed, and `watermark.closedUpTo` is at least a day later than
- * `syncId`. Within this day, an operator may revert the removal, or this process may not know a new
- * destination yet.
+ * `syncId`. Within this day, an operator may revert the removal. A new destination also seems
+ * removed to a process that does not know its configuration yet.
  */
 const isOfRemovedDestination = ({ syncId }: Membership, { isRemoved, watermark }: StepContext): boolean =>
   isRemoved && isDayBefore(syncId, watermark.closedUpTo)

@@ -35,8 +35,8 @@ export class PartitionRecords {
    */
   readonly #removed = new Map<string, number>()
   /**
-   * For each key whose last record so far has a lower input offset than an earlier record, whose
-   * state is the valid one: the input offset of this earlier record.
+   * For each key whose last record so far is not valid, because an earlier record has a higher
+   * input offset: this higher input offset.
    */
   readonly #stale = new Map<string, number>()
   readonly #inputEnd: number

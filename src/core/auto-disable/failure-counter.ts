@@ -7,8 +7,8 @@ import { type EpochMs, epochMs } from '../time.ts'
 export type Evidence = 'works' | 'fails' | 'nothing'
 
 /**
- * What an attempt shows about the endpoints. `fails`: the attempt shows whether the endpoints work
- * (`isConclusive`), and every request failed because of its endpoint.
+ * What an attempt shows about the endpoints. `works`: a request was delivered. `fails`: every
+ * request failed because of its endpoint, and `isConclusive` is true. Otherwise `nothing`.
  */
 export function evidenceOf(attempt: PermitFacts): Evidence {
   if (attempt.calls.some(({ outcome }) => outcome === 'delivered')) return 'works'
@@ -84,9 +84,10 @@ export class FailureCounter {
   }
 
   /**
-   * Discards the counted failures. Called after a success, after a change of webhook URLs, and when
-   * the failure state is outdated (`isOutdated`). Also called when a process has replaced the
-   * failure state with one without failures, for example after a success in another process.
+   * Discards the counted failures. Called:
+   * - after a success, or a change of webhook URLs;
+   * - when the failure state is outdated (`isOutdated`);
+   * - when a process has removed the failures from the failure state, for example after a success.
    */
   reset(now: EpochMs): void {
     this.#resetAt = now

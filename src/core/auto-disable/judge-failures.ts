@@ -127,7 +127,7 @@ function withFailures(
   if (attempts === 0 && gone.length === 0) return state
   const { failingSince = now } = state
   // A success in any process resets `failingSince`. If the first failure in `seen` is older than
-  // `failingSince`, there may have been a success after it. So no attempt in `seen` is counted.
+  // `failingSince`, a success may have followed that failure. So no attempt in `seen` is counted.
   const counted = seen.firstAt < failingSince ? 0 : attempts
   return {
     ...state,

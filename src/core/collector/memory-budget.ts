@@ -12,8 +12,9 @@ export class MemoryBudget {
   }
 
   /**
-   * Takes `bytes`, or returns false at the limit. A caller that alone holds memory (its `own`
-   * bytes) may exceed the limit, so that a very large request can proceed.
+   * Takes `bytes`, or returns false at the limit. While no other caller holds memory, the caller
+   * may exceed the limit, so that a very large request can proceed. `own`: bytes that the caller
+   * already holds.
    */
   take(bytes: number, own = 0): boolean {
     if (this.#held > own && this.#held + bytes > this.#limit) return false

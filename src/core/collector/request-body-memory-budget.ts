@@ -45,15 +45,16 @@ const largePart = 0.75
  * A group may hold at most as many bytes as are free in its part. With n groups that hold or need
  * memory, the *fair share* is the limit of the part, divided by n + 1.
  *
- * If a body may not hold more, another body is evicted, but never one that waits for Kafka. The
- * cost of a body is its bytes times its age. The first case that applies decides:
- * - The client address is at its limit: the costliest body of this address, if this body is at
- *   least a second old and costlier than the body that needs memory.
+ * If a new body (one that needs memory) may not hold more, another body is evicted, but never one
+ * that waits for Kafka. Without a body to evict, the new body is refused. The cost of a body is its
+ * bytes times its age. The first case that applies decides:
+ * - The client address of the new body is at its limit: the costliest body of this address, if it
+ *   is at least a second old and costlier than the new body.
  * - In `keyless`: the oldest body of about `largePart` of a fair share or more, because an attacker
- *   can have thousands of client addresses. If the group is above its fair share, this body must be
- *   older than the body that needs memory.
- * - The group is above its fair share: the costliest body of the group, if this body is at least a
- *   second old and costlier than the body that needs memory.
+ *   can have thousands of client addresses. If the group of the new body is above its fair share,
+ *   the evicted body must be older than the new body.
+ * - The group of the new body is above its fair share: the costliest body of this group, if it is
+ *   at least a second old and costlier than the new body.
  * - Otherwise: the costliest body of a group above its fair share.
  */
 export class BodyBudget {

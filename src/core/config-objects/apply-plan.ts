@@ -54,8 +54,8 @@ interface Given {
 }
 
 /**
- * Returns the steps that make the existing objects equal to the wanted ones, whose ids must be
- * distinct.
+ * Returns the steps that make the existing objects equal to the wanted ones. The ids of the wanted
+ * objects must be distinct.
  */
 export function applyPlanOf({ kind, wanted, existing, prune }: Given): readonly Step[] {
   const byId = new Map(existing.map(each => [each.id, each]))

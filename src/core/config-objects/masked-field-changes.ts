@@ -89,8 +89,8 @@ function unwrapSingleSecrets(kind: ObjectKind, document: ObjectDocument): Object
 }
 
 /**
- * Converts a parsed value to plain JSON. Replaces each `Secret`, in which the schema has wrapped a
- * text, by this text.
+ * Converts a parsed value to plain JSON. The schema has wrapped secret texts in `Secret`. Replaces
+ * each `Secret` by its text.
  */
 function toPlainJson(value: unknown): unknown {
   if (value instanceof Secret) return value.reveal()

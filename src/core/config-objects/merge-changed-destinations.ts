@@ -22,8 +22,8 @@ export function mergeChangedDestinations(
   file: Pick<Settings, 'destinations'>,
   { before, positions, changed, failures }: Change,
 ): Merged | undefined {
-  // `before` does not say which objects have secrets with an old encryption key (`oldSeals`), so
-  // their number after the change is unknown.
+  // `oldSeals` counts the objects whose secrets use an old encryption key. If it is not 0, the
+  // changed objects may be among them, so the new number is unknown.
   if (before.oldSeals > 0) return undefined
   const usable = changed.flatMap(object => (object && usableDestination(object)) ?? [])
   if (usable.length < changed.length) return undefined

@@ -110,7 +110,7 @@ export function mergeObjects(
 /**
  * Removes the unknown sources of a placeholder (a destination whose file is missing or invalid),
  * because the file may be cut off within the id of a source. If no source remains, Hookline refuses
- * deletions of users (see `hasUnknownSources`).
+ * deletions of users: it cannot decide whether the destination gets their delete messages.
  */
 function withoutUnknownSources(destination: Destination, known: ReadonlySet<string>): Destination {
   const { isPlaceholder, sources } = destination

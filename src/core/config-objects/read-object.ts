@@ -25,6 +25,7 @@ export interface ReadObject extends ObjectName {
   readonly hasOldSeal: boolean
   /**
    * For each write key of a source, in document order: the offset of the record that added the key.
+   * `undefined` until this process has read the record from the topic.
    */
   readonly keyOffsets: readonly (number | undefined)[]
 }

@@ -23,8 +23,9 @@ export interface Before {
 
 interface UndoOptions extends Pick<ObjectRecord, 'at' | 'writeId'> {
   /**
-   * The document after the change. If the change removed a write key, the undo adds this key as a
-   * new key. So if another source has added the same key since the change, that source keeps it.
+   * The document after the change. If the change removed a write key, the undo's record counts as
+   * the one that added the key. So another source that added the key between the change and the
+   * undo keeps it.
    */
   readonly changed?: ObjectDocument | undefined
 }

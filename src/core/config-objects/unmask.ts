@@ -137,8 +137,8 @@ function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocu
   const hasHost = (webhook: unknown): boolean => isSameHost(url, valueAt(webhook, ['url']))
   const withId = stored.filter(webhook => id !== undefined && valueAt(webhook, ['id']) === id)
   if (withId.length > 0) return withId.filter(hasHost)
-  // The new webhook may be a stored webhook that had no id, because the operator may have added the
-  // id.
+  // A new webhook with an id can be a stored webhook without an id, to which the operator has added
+  // the id.
   const canBe = (webhook: unknown): boolean =>
     hasHost(webhook) && (id === undefined || valueAt(webhook, ['id']) === undefined)
   const mask = maskIn({ holds: 'url', value: url })
@@ -164,7 +164,10 @@ function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
   )
 }
 
-/** Whether the webhook at this path of `next` has a new scheme or host. */
+/**
+ * Whether the webhook at this path of `next` has a scheme or host that no stored webhook has. If a
+ * stored webhook has the same id, only that webhook counts. False without stored webhooks.
+ */
 function hasNewHost(path: Path, next: ObjectDocument, current: ObjectDocument): boolean {
   const newWebhook = valueAt(next, path.slice(0, 2))
   const id = valueAt(newWebhook, ['id'])

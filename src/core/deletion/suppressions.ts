@@ -42,8 +42,8 @@ export function unexpiredSuppressions(
 }
 
 /**
- * A user's suppressions after one more deletion. A new suppression keeps `isSuppressed` of an
- * earlier one for the same source.
+ * A user's suppressions after one more deletion. If `isSuppressed` was true for a source, it stays
+ * true.
  */
 export function mergeSuppressions(earlier: UserSuppressions = [], added: readonly Suppression[]): UserSuppressions {
   const bySource = new Map(earlier.map(each => [each.source, each]))
@@ -108,8 +108,8 @@ export function isConfirmedDelete(
 interface Held {
   readonly suppressions: UserSuppressions
   /**
-   * The offset of the user's last record. The user's next record has this offset in its headers
-   * (see `basedOnOffset` in `apply`).
+   * The offset of the user's last record that this process has read. If this process writes the
+   * user's next record, the headers contain this offset (`basedOnOffset` in `apply`).
    */
   readonly offset: number
   readonly partition: number
@@ -135,8 +135,8 @@ export class SuppressionIndex {
 
   /**
    * Applies a user's record, whose writer knew the user's records up to the offset `basedOnOffset`.
-   * If a later record exists, two processes wrote concurrently: the suppressions of both records
-   * are then valid.
+   * If the user's last record has another offset, two processes wrote concurrently, and the
+   * suppressions of both records are valid.
    */
   apply(
     userId: string,

@@ -16,7 +16,7 @@ export interface AttemptDetails {
   readonly statuses: Readonly<Record<string, number>>
   /** When the next attempt is due, in ISO 8601; `undefined` when no attempt follows. */
   readonly dueAt: string | undefined
-  /** How long deliveries wait in the retry topic of this delivery, in milliseconds. */
+  /** The wait in the retry topic that the delivery enters, in ms; `undefined` if it enters none. */
   readonly tierMs: DurationMs | undefined
   /** The position of the event's record in the events topic, not of its copy in a retry topic. */
   readonly origin: Origin

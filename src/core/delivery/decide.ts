@@ -67,7 +67,7 @@ export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
   return retryable.length > 0 && retryable.every(({ outcome }) => outcome === 'http_429')
 }
 
-/** The shortest Retry-After of the attempt's retryable requests, in ms; 0 without one. */
+/** The shortest Retry-After of the retryable requests, in ms; 0 if none of them has one. */
 export const retryAfterOf = ({ calls }: Pick<Attempt, 'calls'>, now: EpochMs): DurationMs =>
   smallest(calls.map(call => (isRetryable(call.outcome) ? parseRetryAfter(call.retryAfter, now) : undefined)))
 
@@ -311,7 +311,7 @@ const toStateFields = (all: readonly RememberedOutcome[]): Pick<DeliveryState, '
 
 /**
  * Merges an attempt's outcomes into the list of the delivery's outcomes. Rejections in the list
- * keep their positions. The attempt's outcomes replace the other entries in order, and further
+ * stay. The attempt's outcomes replace the entries that are not rejections, in order. Further
  * outcomes of the attempt are appended.
  */
 function remember(

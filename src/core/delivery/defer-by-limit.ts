@@ -25,8 +25,8 @@ export type LimitReason =
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_without_part') {
-    // The wait grows with the time since `notBefore`. If the previous deferral had another reason,
-    // the time counts from now, because an earlier pause or outage must not lengthen the wait.
+    // The wait grows with the time since `notBefore`. If the previous deferral had a reason other
+    // than `lane_full`, the time counts from now: a pause or outage must not lengthen the wait.
     const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
     const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
     const minWait = durationMs(Math.min((now - notBefore) * waitedPart, maxWait, maxTurnMs))

@@ -18,8 +18,8 @@ export interface DeliveryState {
   /** The number of attempts made so far. */
   readonly attempt: number
   /**
-   * Number of deferrals that count (see `defer`). Each of them makes the wait of the next deferral
-   * longer.
+   * Number of deferrals that count (`isDeferralCounted` in `decide.ts`). Each of them makes the
+   * wait of the next deferral longer.
    */
   readonly deferrals: number
   /** When the dispatcher first admitted the event. */
@@ -41,8 +41,8 @@ export interface DeliveryState {
    */
   readonly reason: string
   /**
-   * The last outcome of each called webhook, separated by commas. The nth rejection belongs to the
-   * nth hash in `refusedWebhooks`.
+   * The last outcome of each called webhook, separated by commas. The nth rejection among them
+   * belongs to the nth hash in `refusedWebhooks`.
    */
   readonly outcomes: string
   /** The `urlHash` of each webhook that rejected this delivery. */
@@ -53,8 +53,8 @@ export interface DeliveryState {
    */
   readonly origin: Origin
   /**
-   * The number of replays of the delivery. It begins at 0, but at 1 for a replayed event and for a
-   * resend.
+   * The number of replays of the delivery. A new delivery has 0, or 1 if its event was replayed or
+   * resent.
    */
   readonly round: number
   readonly messageId: string
@@ -126,7 +126,7 @@ export const nullValueHeader = 'null-value'
 export const originKeyHeader = 'origin-key'
 /**
  * The header with the full length of a truncated value, in bytes. In a dead letter with the header
- * `first-offset`, the value is a compressed batch.
+ * `first-offset`, this value is the encoded records of a whole batch.
  */
 export const originalLengthHeader = 'original-length'
 /**

@@ -33,7 +33,8 @@ const maxComparedName = 1_000
 
 /**
  * The fields of a message that filters can test: those of the webhook request, with two
- * differences. An alias has `userId` and `previousId`, and `anonymousId` is never omitted.
+ * differences. An alias has `userId` and `previousId` instead of `User ID` and `Previous ID`.
+ * `anonymousId` is present even if the request omits it.
  */
 export class FilterFields {
   readonly #message: Message

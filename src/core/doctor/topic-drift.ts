@@ -70,8 +70,9 @@ const drift = (
 ): TopicDrift => ({ topic: name, kind, severity, detail })
 
 /**
- * A topic must have as many partitions as the topic in `spec.partitionsAs` or, if that topic is
- * missing, as `topics.partitions`.
+ * A topic with `spec.partitionsAs` must have as many partitions as the topic with this name or, if
+ * that topic is missing or is the topic itself, as `topics.partitions`. Other topics are not
+ * checked.
  */
 function partitionDrift(
   spec: TopicSpec,

@@ -1,8 +1,8 @@
 import { flowLimits } from './flow-control-constants.ts'
 
 /*
- * A circuit breaker counts attempts per time step: it keeps `steps` steps of `stepMs` milliseconds.
- * This takes less memory than a list of attempts for every destination.
+ * A circuit breaker counts the attempts of the last `steps` time steps of `stepMs` milliseconds.
+ * The counts take less memory than a list of attempts for every destination.
  */
 const { stepMs, steps, minDeliveries, openAtShare, openForMs } = flowLimits.circuitBreaker
 

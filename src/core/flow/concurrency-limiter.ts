@@ -197,8 +197,8 @@ class SharedLimit {
  * - The n destinations with requests in progress share n/(n + 1) of the limit equally.
  * - While only one of several destinations has requests in progress, it uses seven eighths of the
  *   limit.
- * - While one destination exceeds its share, others start requests only while they hold fewer
- *   permits than are free.
+ * - While one destination exceeds its share, each other destination starts a request only if it
+ *   holds fewer permits than are free.
  * - With at least as many destinations as permits (a crowded limit), each destination has one
  *   request at a time.
  * - Under a crowded limit, slow destinations (`PermitHoldingTime.isSlow`) leave the last permit to

@@ -113,9 +113,10 @@ export const flowLimits = {
      */
     resumeBelow: 0.5,
     /**
-     * A partition below this part of its limits keeps deliveries in memory until they are due. The
-     * value is below `resumeBelow`: a paused partition must resume while these deliveries wait. If
-     * doubled: a paused partition may resume only after all its due records are done.
+     * A partition below this part of its limits keeps deliveries in memory for up to
+     * `maxWaitInMemory` until they are due; otherwise, for up to `maxWaitWithoutRoom`. The value is
+     * below `resumeBelow`: a paused partition must resume while these deliveries wait. If doubled:
+     * a paused partition may resume only after all its due records are done.
      */
     notDueBelow: 0.25,
     /**
@@ -235,9 +236,10 @@ export const flowLimits = {
      */
     lastCallWeight: 1 / 4,
     /**
-     * After this many consecutive requests without a response, attempts skip a webhook that has
-     * reached `policy.maxConcurrency`. The number is higher if more requests to the webhook are in
-     * progress. If doubled: a webhook that never responds can stop its destination 15 s longer.
+     * Attempts wait for a webhook that has reached `policy.maxConcurrency`. After this many
+     * consecutive requests without a response, they skip the webhook. The number is higher if more
+     * requests to the webhook are in progress. If doubled: a webhook that never responds can stop
+     * its destination 15 s longer.
      */
     minUnanswered: 3,
   },
@@ -325,8 +327,8 @@ export const flowLimits = {
     maxTurnMs: 300_000,
     /**
      * How long a turn (see `maxTurnMs`) stays valid after it has begun. A delivery deferred again
-     * in this time usually waits only 10 s. If doubled: more retry records are written after a
-     * limit was lowered.
+     * in this time usually keeps its turn, and waits only 10 s. If doubled: more retry records are
+     * written after a limit was lowered.
      */
     turnValidMs: 60_000,
     /**

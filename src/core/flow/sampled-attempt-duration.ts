@@ -17,7 +17,6 @@ export class AttemptSample {
     this.#startedAt = now
   }
 
-  /** Notes that an attempt has ended. */
   ended(attempt: object, now: number): void {
     if (this.#measured !== attempt) return
     this.#measured = undefined

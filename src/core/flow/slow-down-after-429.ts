@@ -136,8 +136,8 @@ export class SlowDown {
     this.#backOffMs = backOffMs.first
     const mean = this.#mean.add(this.#active(now))
     if (this.#pace === undefined) return
-    // In the first second after the first 429, attempts that started earlier still end. The pace
-    // rises to their measured rate, because this rate shows what the endpoint accepts.
+    // In the first second after the first 429, attempts from before the 429 may still be delivered.
+    // The pace rises to their measured rate, because the endpoint accepts this rate.
     if (now - this.#begunAt >= lowerEveryMs) this.#grow(this.#pace, now)
     else if (mean > this.#pace) this.#setPace(mean, now)
   }

@@ -2,8 +2,8 @@ import { type DurationMs, durationMs, type EpochMs } from '../time.ts'
 import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
 
 /*
- * The steps of a job. Of several concurrent records, `jobs-from-topic.ts` decides which one is
- * applied.
+ * The steps of a job. Each step writes a record. If several processes write concurrently,
+ * `jobs-from-topic.ts` decides which record is applied.
  *
  *   waiting --claim--> running --finish--> done, failed, cancelled
  *      ^                  |  \--claim (by another process, after 10 s without a record)--> running

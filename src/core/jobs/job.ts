@@ -62,8 +62,9 @@ const shared = z.object({
   /** Identifies the record, because two processes may write the same version. */
   writeId: z.string().min(1),
   /**
-   * 0 in a record that changes the job. A copy repeats the current version (see
-   * `jobs-from-topic.ts`): the first copy has 1, the next 2, and so on.
+   * 0 in a record that changes the job. If compaction would keep only an ignored record of the job,
+   * a process writes the current version again (see `jobs-from-topic.ts`). The first copy of a
+   * version has 1, the next 2, and so on.
    */
   copy: count,
   state: z.enum(jobStates),

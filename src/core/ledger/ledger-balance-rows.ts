@@ -79,10 +79,11 @@ function rowOf(
 }
 
 /**
- * Computes the counts of a row. `repeated` is the number of retry records beyond those that commits
- * count as `moved` and those that a replay or resend wrote. Each event in `routed` was counted
- * twice in `admitted`, `replayed` or `repeated`, so the event is subtracted once. A positive
- * `difference` shows lost records.
+ * Computes the counts of a row. A positive `difference` shows lost records.
+ * - `repeated`: the retry records that neither a commit counts as `moved` nor a replay or resend
+ *   wrote.
+ * - `routed`: the events that waited in a retry topic for a route. `admitted`, `replayed` or
+ *   `repeated` counts each of these events twice, so `routed` is subtracted from these three.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed

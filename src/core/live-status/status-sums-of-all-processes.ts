@@ -33,7 +33,7 @@ type Shards = Map<number, ReadonlyMap<string, DestinationActivity>>
 
 interface Results {
   readonly start: EpochMs
-  /** The encoded results, which are large, and are decoded only on request. */
+  /** The encoded results. They are large, so they are decoded only on request. */
   readonly value: Buffer
 }
 
@@ -75,9 +75,9 @@ export class LiveSums {
   }
 
   /**
-   * Removes old processes and results. Call it only after the topic was read to its end. The
-   * activity of a stale process is kept for a day: if the process continues, it repeats unchanged
-   * activity only once an hour.
+   * Removes processes and results older than `resultsAge`. Call it only after the topic was read to
+   * its end. The activity of a stale process is kept: if the process continues, its kept activity
+   * counts again, and the process repeats unchanged activity only once an hour.
    */
   prune(now: EpochMs): void {
     for (const { instance, seenAt } of this.#processes.values())

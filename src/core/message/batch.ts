@@ -27,8 +27,8 @@ const maxDefaultsBytes = maxMessageBytes
 const maxMergedBytes = 8 * 1_048_576
 
 /**
- * A request body, split into messages. They stay unparsed text, to save memory while the request
- * waits.
+ * A request body, split into messages. The messages of a list stay unparsed text, to save memory
+ * while the request waits.
  */
 export interface MessageBatch {
   readonly kind: 'batch'
@@ -46,7 +46,7 @@ interface Elements {
   readonly size: number
   /**
    * Returns the parsed element, or a rejection. If the body is a single message, `readBatch` has
-   * parsed it, and the first `read` frees the parsed value. To save memory, call `read` in the same
+   * parsed it, and the parsed value uses memory until the first `read`. So call `read` in the same
    * tick as `readBatch`.
    * @throws TypeError when a single message is read again
    */

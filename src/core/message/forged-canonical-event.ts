@@ -77,8 +77,8 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
 }
 
 /**
- * The sources of track messages that Hookline itself creates. The values are for error texts: they
- * describe each valid event.
+ * The sources of track messages that Hookline itself creates. For error texts, each value describes
+ * the valid events of its source.
  */
 const ownTrackMessages: ReadonlyMap<string, string> = new Map([
   [canarySource, 'a track message with one destination'],

@@ -7,7 +7,7 @@ import { rejection } from './message-rejection.ts'
 export const maxMessageBytes = 32_768
 
 /**
- * Maximum length of the text of a message: Hookline rejects a longer text without parsing. The
+ * Maximum characters in the text of a message: Hookline rejects a longer text without parsing. The
  * factor is large, because compact JSON can be much shorter than the text: `\u0041` becomes one
  * byte.
  */

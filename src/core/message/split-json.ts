@@ -196,8 +196,8 @@ class Cutter {
         else brackets += 1
       } else if (code === brace.close || code === bracket.close) {
         const openOfKind = code === brace.close ? braces : brackets
-        // A closing bracket whose opening bracket is not in the element ends the list or object
-        // around the element, if it is the bracket `closing`. Otherwise, the bracket is ignored.
+        // If the element has no open bracket of this kind, the bracket `closing` ends the list or
+        // object around the element. The other closing bracket is then ignored.
         if (openOfKind === 0 && code === closing) return at
         for (let closed = 0; openOfKind > 0 && closed !== code; ) {
           depth -= 1

@@ -98,8 +98,8 @@ export const seriesBudget = {
   /** Target for all series of a process. The process enforces only the two limits below. */
   target: 10_000,
   /**
-   * Maximum number of series with a `canOverflow` label. Above it, counters use `_other` for new
-   * values, and gauges omit them.
+   * Maximum number of series with a `canOverflow` label. Above it, counters count new label values
+   * as `_other`, and gauges omit series with new label values.
    */
   maxOverflowing: 8_000,
   /**

@@ -4,7 +4,6 @@ import { parseUrl } from './url.ts'
 /** One parsed entry of `network.proxy.noProxy`. Names are in lower case and in Punycode. */
 type Entry =
   | { readonly kind: 'block'; readonly block: Cidr }
-  /** An entry for one host name. */
   | { readonly kind: 'host'; readonly name: string }
   /** `suffix` begins with a dot. */
   | { readonly kind: 'domain'; readonly suffix: string }

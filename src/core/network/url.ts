@@ -27,7 +27,6 @@ export function urlIdentity(url: URL): string {
   return copy.href
 }
 
-/** Whether requests to this URL are not encrypted. */
 export const isPlainHttp = (url: string): boolean => /^http:/i.test(url)
 
 /** The port to connect to. */

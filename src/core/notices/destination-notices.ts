@@ -89,9 +89,9 @@ export class DestinationNotices {
   }
 
   /**
-   * Returns and forgets the facts that no notice has reported. At the revocation of the partition,
-   * write these facts to the events topic. The next owner reads and reports them, or this process
-   * if the revocation is cancelled.
+   * Returns and forgets the facts that no notice has reported. When the partition is revoked, the
+   * caller writes these facts to the events topic. The next owner of the partition reports them. If
+   * the revocation is cancelled, this process does.
    */
   takeUnreported(): DestinationFacts | undefined {
     if (!this.hasUnreported) return undefined

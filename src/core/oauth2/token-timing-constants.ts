@@ -63,9 +63,9 @@ export const tokenLimits = {
    */
   minReplaceIntervalMs: 5_000,
   /**
-   * The minimum time that applies instead of `minReplaceIntervalMs` when a 401 can end a delivery
-   * (see `acceptedForMs`). If doubled: an endpoint that would accept a new token gets the token
-   * later.
+   * Replaces `minReplaceIntervalMs` after the times `acceptedForMs` and `deferRefusedForMs`, when a
+   * 401 can dead-letter a delivery. If doubled: an endpoint that would accept a new token gets the
+   * token later.
    */
   minReplaceIntervalIfFinalMs: 60_000,
   /**

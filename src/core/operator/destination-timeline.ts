@@ -129,8 +129,8 @@ const latestFirst = (a: FoundRetryRecord, b: FoundRetryRecord): number =>
 const isFinal = ({ decision }: RecordedAttempt): boolean => decision !== 'retried' && decision !== 'deferred'
 
 /**
- * Whether the delivery of a retry record has ended. The record is still found until its offset is
- * committed.
+ * Whether the delivery of a retry record has ended. Even then, the search finds the record until
+ * its offset is committed.
  */
 const hasEnded = ({ state }: FoundRetryRecord, attempts: readonly RecordedAttempt[]): boolean =>
   attempts.some(

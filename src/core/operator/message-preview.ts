@@ -54,8 +54,8 @@ export function previewMessage(
     ...{ sourceId: source, destinationId: destination.id, receivedAt: at, canonical: true, origin: undefined },
     message: read.message,
   }
-  // The sources of Hookline's own messages count as unknown. Hookline does not apply the `sources`
-  // and filters of destinations to these messages, but the preview would.
+  // Hookline's own sources count as unknown too. Only Hookline sends messages from these sources,
+  // and it does not apply the `sources` and filters of destinations to the messages.
   if (!hasSource(source))
     return previewed({
       reason: 'unknown_source',

@@ -5,13 +5,13 @@ import { type QueryRead, timeIn, unknownParameters } from './query-parameters-an
 export interface MessageQuery {
   readonly id: string
   /**
-   * The id that the client typed, if Hookline stores the hash (`id`) instead of the typed id.
-   * Records that other applications wrote can contain the typed id.
+   * The id in the request for the timeline, if Hookline stores a hash of this id (`id`) instead.
+   * Records that other applications wrote can contain the id itself.
    */
   readonly typedId?: string | undefined
-  /** Lower bound of the search for the receive time of the message. */
+  /** Lower bound for the receive time of the message. */
   readonly since: EpochMs
-  /** Upper bound of the search for the receive time of the message; `undefined` for now. */
+  /** Upper bound for the receive time of the message; `undefined` for the present time. */
   readonly until?: EpochMs | undefined
 }
 

@@ -95,8 +95,8 @@ export interface EncodedState {
 
 /**
  * Encodes the state. Reserves the maximum length of the bitmap (`done`), so that a partly done
- * record that fits now still fits later. Partly done records of an earlier owner that this process
- * has not read yet have priority (see `partlyDoneBytes`).
+ * record that fits now still fits later. Partly done records have priority if only an earlier owner
+ * has read them (see `partlyDoneBytes`).
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
   const doneText = doneAheadText(committed, done)

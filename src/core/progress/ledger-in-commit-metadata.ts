@@ -35,7 +35,7 @@ export interface ReadTail extends LedgerTail {
   readonly results: Buffer
 }
 
-/** Decodes the ledger tail at the reader's position, if any. */
+/** Decodes the ledger tail at the reader's position; `undefined` without a valid tail there. */
 export function readLedgerTail(reader: ByteReader): ReadTail | undefined {
   if (reader.bytes[reader.at++] !== version) return undefined
   const exactSince = readVarint(reader)
@@ -62,7 +62,7 @@ const perByte = 3
 export const resultBytes = (records: readonly PartlyDone[]): number =>
   Math.ceil(records.reduce((sum, [, destinations]) => sum + new Set(destinations).size, 0) / perByte)
 
-/** Encodes the results of partly done records, by offset and then by destination. */
+/** Encodes the results of partly done records, ordered by offset and then by destination. */
 export function partlyDoneResults(records: readonly PartlyDone[], resultOf: ResultOf): readonly number[] {
   const bytes: number[] = []
   for (const [index, [offset, destination]] of pairsOf(records).entries()) {

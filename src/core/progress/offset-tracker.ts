@@ -65,7 +65,7 @@ export class OffsetTracker {
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
    * The state at the last `startLedgerRecord`. `text` is set when Kafka has the ledger record. From
-   * then on, `position` returns this state if the present one does not fit into the metadata.
+   * then on, `position` returns this state while the present state does not fit into the metadata.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition

@@ -4,7 +4,7 @@ import { adviceAt, adviceOnName } from './key-and-name-hints.ts'
 import { type Configuration, type ConfigurationInput, configuration } from './schema-of-configuration.ts'
 import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } from './settings-problem.ts'
 
-/** Values from environment variables: formatted path → names of the variables. */
+/** For the formatted path of each value with environment variables: the names of the variables. */
 export type Substituted = ReadonlyMap<string, readonly string[]>
 
 /**
@@ -85,7 +85,7 @@ export const listIn = (text: string): readonly string[] | undefined =>
 
 interface Variables {
   readonly names: readonly string[]
-  /** Whether the environment variables contain a whole list, of which the value is one entry. */
+  /** Whether the variables contain a whole list, and the value at the path is one entry of it. */
   readonly containWholeList: boolean
 }
 

@@ -33,8 +33,8 @@ const tokenTargetsOf = (config: WellFormed): readonly Target[] =>
   })
 
 /**
- * Checks that no two webhooks of a destination have the same URL: its endpoint would get each event
- * twice.
+ * Checks that no two webhooks of a destination have the same URL, because the endpoint would get
+ * each event twice.
  */
 export const uniqueUrls: Rule = (config, files) =>
   targetsOf(config, files).flatMap(targets =>

@@ -30,8 +30,8 @@ export const keyNames: ReadonlySet<string> = new Set(namesIn(plain))
 
 /**
  * Returns the first sentence of the description of the key, or of its nearest parent that has a
- * description. If the description explains single values, the result is the whole description. Its
- * first letter is lower case, because callers put other text before it.
+ * description. A description that explains each value begins with a backtick, and is returned as a
+ * whole. The first letter is lower case, because callers put other text before the result.
  */
 export function meaningAt(path: Path): string {
   let node: Node | undefined = plain

@@ -2,7 +2,7 @@ import type { WellFormed } from './configuration-rule.ts'
 
 type List = 'sources' | 'destinations'
 
-/** The top-level keys whose values the checks of a single source or destination need. */
+/** The top-level keys that are needed to check a single source or destination. */
 const contextKeys = ['network', 'delivery', 'payload', 'traces'] as const satisfies (keyof WellFormed)[]
 
 export type EntryContext = Pick<WellFormed, (typeof contextKeys)[number]>

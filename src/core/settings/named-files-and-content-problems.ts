@@ -71,8 +71,8 @@ const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, 
 export type FileReader = ServiceName | 'config_topic'
 
 /**
- * The services that need the file that the configuration key at `path` names; `undefined` if every
- * process needs it.
+ * Returns the services that need a file. The configuration key at `path` names this file.
+ * `undefined` if every process needs it.
  */
 export function servicesThatNeed(path: Path): readonly ServiceName[] | undefined {
   const [key = ''] = path

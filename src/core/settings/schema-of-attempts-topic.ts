@@ -13,7 +13,7 @@ export const attemptsTopic = z
   )
 
 /**
- * Which attempts are recorded. `failures`: each failed attempt, and each success after a failure, a
- * replay or a resend.
+ * Which attempts are recorded. `failures`: each failed attempt, and each success that follows a
+ * failure, or that belongs to a replay or resend.
  */
 export type RecordedAttempts = z.output<typeof attemptsTopic>

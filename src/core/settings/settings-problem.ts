@@ -8,8 +8,9 @@ interface Wrong {
   /** Set when the key is wrong, not its value. */
   readonly at?: 'key'
   /**
-   * True if the owner of a `destinationsFrom` directory can cause the problem. Hookline then uses
-   * the file despite the problem. Any other problem makes the whole file unusable.
+   * True if a change in a `destinationsFrom` directory can cause the problem in another file, for
+   * example because a destination was deleted. Hookline then still uses the file with the problem.
+   * Any other problem makes its file unusable.
    */
   readonly leavesFileUsable?: boolean
 }

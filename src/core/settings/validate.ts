@@ -56,7 +56,7 @@ const rules: readonly Rule[] = [
   distinctListeners,
 ]
 
-/** All rules except `secretsGivenOnce`, which also needs the document before the schema check. */
+/** All rules except `secretsGivenOnce`, because this rule also needs the unchecked document. */
 export { rules as configurationRules }
 
 /**

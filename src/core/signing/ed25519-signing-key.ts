@@ -30,7 +30,8 @@ const ed25519 = (key: KeyObject): KeyObject | undefined => (key.asymmetricKeyTyp
 
 /**
  * Returns the bytes of a private key, without parsing the key: the seed, possibly followed by the
- * public key. Returns `undefined` for any other text, and for PEM that contains the public key.
+ * public key. Returns `undefined` for any other text, and for PEM that contains the public key:
+ * only Node parses this PEM.
  */
 function bytesIn(text: string): Buffer | undefined {
   const [, base64] = standardPattern.exec(text.trim()) ?? []

@@ -21,8 +21,8 @@ export interface SpanStart {
 export interface Span {
   readonly context: TraceContext
   /**
-   * Ends the span. May be called only once. A span that never ends is discarded. `error`: a reason
-   * from a closed list.
+   * Ends the span. May be called only once. A span that never ends is discarded. `error`: the
+   * attribute `error.type`, from a fixed set of values.
    */
   end(facts: SpanFacts, error?: string): void
 }

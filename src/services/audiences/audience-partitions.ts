@@ -45,8 +45,9 @@ export interface AudiencePartitions {
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
-   * Called after Kafka lost unread records. Cancels the full syncs that have begun, and those that
-   * begin within a minute: their end would remove a user whom a lost record may have listed.
+   * Called after Kafka lost unread records. Cancels the full syncs that have begun: their end would
+   * remove a user whom a lost record may have listed. Also cancels full syncs that begin within a
+   * minute, because the clocks of brokers may differ (`afterUnreadInput`).
    */
   lost(processor: PartitionProcessor): void
 }

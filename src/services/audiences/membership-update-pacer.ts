@@ -11,8 +11,8 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 const burstMs = 100
 
 /**
- * Limits the rate of the identify messages of this process, for all partitions together, in the
- * order of `turn` calls.
+ * Limits the rate of the identify messages of this process, for all partitions together. Callers
+ * send in the order of their `turn` calls.
  */
 export interface MembershipUpdatePacer {
   /**

@@ -20,8 +20,8 @@ export interface MembershipsReader {
   readonly topic: string
   /**
    * Calls `onRecord` with the readable records from offset `from` to the end. In the result, `next`
-   * is the offset after the last of these records. Rejects if Kafka or the schema registry fails,
-   * or `onRecord` throws.
+   * is the offset after the last readable record, or `from` without one. Rejects if Kafka or the
+   * schema registry fails, or `onRecord` throws.
    */
   read(
     partition: number,

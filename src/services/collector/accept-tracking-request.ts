@@ -64,8 +64,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     try {
       const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve, canEverReserve }, records)
       if (made.kind !== 'made') {
-        // During an outage, `sentNothing` lets another request probe Kafka immediately. Without
-        // free memory, that request could not probe Kafka either, so `sentNothing` is not called.
+        // During an outage, `sentNothing` lets another request probe Kafka immediately. If memory
+        // is short, do not call it: the other request would have no memory either.
         if (made.kind !== 'no_memory') outage.sentNothing(triedAt)
         return notMade[made.kind]
       }

@@ -6,7 +6,7 @@ import { kafkaUnavailable, type Refusal, refusal } from '../../core/message/requ
 import type { Clock } from '../../core/ports.ts'
 
 /**
- * Limits a source's burst after a pause to the messages that its rate allows in this time, in ms.
+ * After a pause, a source may send a burst: the messages that its rate allows in this time, in ms.
  */
 const burstMs = 1_000
 

@@ -83,7 +83,8 @@ export function createStore(deps: Deps): StoreRecords {
 }
 
 /**
- * Notes each write in `outage` and logs outages. Other failures are logged at most once a minute.
+ * Reports the result of each write to `outage`. Logs the beginning and the end of an outage.
+ * Failures without an outage are logged at most once a minute.
  */
 function createWriteResults({ topic, outage, clock, metrics, logger }: Deps) {
   let warnedAt = Number.NEGATIVE_INFINITY

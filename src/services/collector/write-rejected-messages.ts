@@ -26,8 +26,8 @@ interface Deps {
 /** Maximum number of rejected messages of one request in the rejected topic. */
 export const maxKeptPerRequest = 1_000
 /**
- * The work of making one record, in addition to the length of its text. The unit is characters, as
- * for `work` of `NextTurn`.
+ * The cost of making one record, in addition to the length of its text. `NextTurn` measures work in
+ * characters, so this cost is in characters too.
  */
 const workOfRecord = 256
 /** The rejection codes of messages whose text is possibly not a JSON object. */

@@ -137,7 +137,7 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 
 /**
  * Returns the outcome of an applied change. The outcome has the object as in `record`, even if a
- * later record is in force, but with the current problems of the object.
+ * later record is in force. Only the problems that depend on other objects are current.
  */
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, latest: () => Merged): ChangeOutcome {
   const { value, action, fields } = record

@@ -7,13 +7,14 @@ import { notReadBack, readBackLimit } from '../read-own-record-timeout.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Time until this process writes the current version of an object again, if Kafka has lost this
- * version, or if compaction would keep only a later, ignored record of this process.
+ * Time until this process writes the current version of an object again in two cases:
+ * - Kafka has lost this version.
+ * - This process wrote a later record that is ignored. Compaction would keep only that record.
  */
 const shortCopyWait = durationMs(1_000)
 /**
- * Time until this process writes a current version again in all cases without `shortCopyWait`. This
- * time is longer, because another process normally writes the version first.
+ * Time until this process writes a current version again in all other cases, for example after an
+ * ignored record of another process. That process normally writes the version first.
  */
 const longCopyWait = durationMs(30_000)
 
@@ -55,7 +56,7 @@ export class ObjectWriter {
 
   /**
    * Resolves when this process has read the record back, or after 10 s. If the record is in force,
-   * calls `check` before a later record is read. Never rejects.
+   * calls `check` before a later record can change the objects. Never rejects.
    */
   async write(record: ObjectRecord, check: () => readonly SettingsProblem[] = () => []): Promise<WriteResult> {
     const { producer, topic, clock } = this.#deps

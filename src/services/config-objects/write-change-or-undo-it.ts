@@ -57,8 +57,8 @@ interface Written {
 
 /**
  * Writes a planned change, and undoes it if another process wrote a conflicting change before. If
- * this process stops before the undo, other processes undo only the deletion of a source. Never
- * rejects.
+ * this process stops before the undo, the conflict remains, except after the deletion of a source:
+ * other processes undo this deletion. Never rejects.
  */
 export async function writeChange(deps: Deps, plan: PlannedWrite): Promise<Result> {
   const { store, writer, all } = deps
@@ -74,7 +74,7 @@ export async function writeChange(deps: Deps, plan: PlannedWrite): Promise<Resul
 /**
  * Undoes a change that has `problems`. The undo is checked too, because it could break a later
  * change of another process. If the undo is invalid, but the change has become valid, the change
- * stays, or is written again.
+ * stays. If the undo was already written, the change is written again.
  */
 async function undoUnlessKept(
   { store, writer, all, clock }: Deps,

@@ -4,8 +4,8 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { SuppressionList } from './suppression-list.ts'
 
 /**
- * Time between two runs that write records again without expired suppressions. (This is not Kafka's
- * log compaction.)
+ * Time between two compactions. A compaction writes the records of users again, without expired
+ * suppressions. (This is not Kafka's log compaction.)
  */
 const compactEvery = durationMs(10 * 60_000)
 

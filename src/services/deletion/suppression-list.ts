@@ -10,8 +10,8 @@ import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { basedOnHeader, type ChangeSuppressions, SuppressionWrites } from './suppression-writes.ts'
 
 /**
- * Attempts start only while the list is younger than this. So the attempts for a user stop at most
- * 5 s after the user's deletion.
+ * Attempts start only while the `age` of the list is below this. So no attempt for a user starts
+ * more than 5 s after the user's deletion.
  */
 const maxAge = durationMs(5_000)
 
@@ -45,8 +45,8 @@ export interface SuppressionList {
    */
   stops(about: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined
   /**
-   * The age of the list: it has all deletions that were accepted at least this many milliseconds
-   * ago. Infinite before the start.
+   * The age of the list. The list has all deletions that were accepted at least this many
+   * milliseconds ago. Infinite before the start.
    */
   age(): DurationMs
   /** Whether the list is less than 5 s old, so that attempts may start. */

@@ -76,18 +76,18 @@ export class SuppressionWrites {
 
   /**
    * Handles a record of this process that was read back. `previous` is the user's value before this
-   * record. If the change was not based on `previous`, applies the change to `previous`, and writes
-   * the result. It does not apply the change to the current value, except if `previous` is
-   * `undefined`. The current value merges both records, so it may have suppressions that another
-   * process removed.
+   * record. If the change was not based on `previous`, another process wrote in between. Then
+   * applies the change to `previous` and writes the result. The current value would be wrong: it
+   * merges both records, so it may have suppressions that the other process removed. It is used
+   * only if `previous` is `undefined`.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''
     const own = this.#inProgress.get(id)
     if (own === undefined) return
     this.#inProgress.delete(id)
-    // While the partition is read again (another `index`), apply the change to the current value:
-    // `previous` may lack suppressions from records that Kafka has lost.
+    // If `index` is another one, the partition is being read again. Then apply the change to the
+    // current value: `previous` may lack suppressions from records that Kafka has lost.
     const base = index === this.#deps.index ? previous : undefined
     if (previous === own.before) own.end(undefined)
     else this.#write({ ...own, before: index.get(userId) }, index, base)

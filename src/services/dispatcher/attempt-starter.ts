@@ -82,8 +82,8 @@ export class AttemptStarter {
   readonly #limits: DestinationLimits
   readonly #queues: DestinationQueues
   /**
-   * Deliveries that have left their queues but may not start, in order: their partition is being
-   * revoked or may belong to another process, or the suppressions are not current. `release`
+   * Deliveries that may not start, in the order in which they left their queues. Their partition is
+   * being revoked or may belong to another process, or the suppressions are not current. `release`
    * returns the deliveries to their queues.
    */
   #held: Delivery[] = []
@@ -199,7 +199,7 @@ export class AttemptStarter {
 
   /**
    * Whether the oldest record was in progress for too long at the last check. The prefetch limits
-   * are then higher.
+   * are then higher, so that records for other destinations are read.
    */
   get isStalled(): boolean {
     return this.#spillover.isStalled

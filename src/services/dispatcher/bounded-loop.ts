@@ -19,8 +19,8 @@ export function createBoundedLoop(clock: Pick<Clock, 'soon'>, step: Step): () =>
   let isDue = false
 
   function run(): void {
-    // `step` may call `run` again, because a dropped delivery ends immediately. The inner call
-    // returns, and the outer call continues the loop.
+    // `step` may call `run` again: a dropped delivery ends immediately, so that its partition may
+    // admit more records. The inner call returns, and the outer call continues the loop.
     if (isRunning || isDue) return
     isRunning = true
     let remaining = maxPerTick

@@ -11,7 +11,7 @@ interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
   /** End of the latest period in which the process lacked CPU, in monotonic ms. */
   readonly cpuSaturatedUntil: () => number
-  /** Called in a later tick when a request no longer counts as connecting. */
+  /** When a request no longer counts as connecting, this function is called in a later tick. */
   readonly onFree: () => void
 }
 

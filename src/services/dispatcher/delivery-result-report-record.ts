@@ -13,7 +13,7 @@ interface Deps {
   readonly encodeInput: (input: AudienceInput) => Buffer
 }
 
-/** Encodes the report of a delivery's result as a record, and returns it with its topic. */
+/** Encodes the report of a delivery's result. Returns the record and the topic for it. */
 export type OriginReportRecord = (report: OriginReport) => { readonly topic: string; readonly record: OutgoingRecord }
 
 export function createOriginReportRecord({ topics, encodeInput }: Deps): OriginReportRecord {

@@ -7,7 +7,7 @@ import type { EventHead } from '../../core/message/event.ts'
 /** The final result of a delivery. */
 export type DeliveryResult = 'delivered' | DeadLetterReason | DropReason
 
-/** The report of a delivery's result: to the audiences service, or for the status of a deletion. */
+/** A delivery's result, for the audiences service or for the status of a deletion. */
 export type OriginReport =
   | { readonly kind: 'audience'; readonly input: OutcomeInput }
   | { readonly kind: 'deletion'; readonly outcome: DeletionOutcome }

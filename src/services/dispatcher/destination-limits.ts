@@ -41,7 +41,8 @@ export interface LimitsDeps extends PlanDeps {
 }
 
 /**
- * Whether the destination has a limit. A change of the limit takes effect with the next delivery.
+ * Whether the destination has a limit. A changed limit takes effect with the next delivery, which
+ * renews `plan`.
  */
 export const hasLimit = ({ plan, slowDown }: DestinationState): boolean =>
   plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
@@ -74,8 +75,8 @@ export class DestinationLimits {
   }
 
   /**
-   * Returns a decision if a limit defers the delivery, or `wait` if the delivery must return to its
-   * queue.
+   * Returns `undefined` if the limits permit an attempt, a decision if a limit defers the delivery,
+   * and `wait` if the delivery must return to its queue.
    */
   deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | 'wait' | undefined {
     const permission = this.permission(delivery.target, delivery)
@@ -111,7 +112,7 @@ export class DestinationLimits {
 
   /**
    * Returns a decision that moves a queued delivery to a retry topic until its *turn*, the
-   * estimated time at which the limits permit its attempt.
+   * estimated time at which the limits permit its attempt. `undefined` without a limit or estimate.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!hasLimit(target)) return undefined
@@ -125,6 +126,7 @@ export class DestinationLimits {
   /**
    * Estimates in how many ms the limits permit the attempt of the next delivery that leaves the
    * queue. The result is at most `maxTurnMs`, so that a raised limit takes effect within this time.
+   * `undefined` if the rate is below `minPerSecond`.
    */
   #nextTurn(target: DestinationState, now: number, pausedMs = 0): DurationMs | undefined {
     // Without a rate, for example with only `maxConcurrency`, use the rate of recent deliveries.
@@ -187,8 +189,7 @@ export class DestinationLimits {
 
   /**
    * Returns the webhooks that are not at a limit; without `maxConcurrency`, all webhooks. Call this
-   * only when `permission` has returned `start`. In this case, a webhook at a limit is one that
-   * does not respond.
+   * only when `permission` has returned `start`. Then only unresponsive webhooks are at a limit.
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks

@@ -107,8 +107,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Notes that a taken delivery has ended, or will be queued again later. The caller must call
-   * `unblock` next.
+   * Notes that a taken delivery has ended, or will be queued again later. This can block the queue,
+   * so the caller must call `unblock` next.
    */
   ended(delivery: Delivery): void {
     const { target } = delivery
@@ -127,8 +127,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Requeues a taken delivery because no webhook has a free permit, or because too many requests
-   * are connecting.
+   * Requeues a taken delivery and blocks its queue, because no webhook has a free permit, or
+   * because too many requests are connecting.
    */
   block(delivery: Delivery): void {
     const { target } = delivery
@@ -136,7 +136,7 @@ export class DestinationQueues {
     this.#block(target)
   }
 
-  /** Requeues a taken delivery that may not start, as the next one of its queue. */
+  /** Undoes `take`: the delivery is again the next one of its queue. The queue is not blocked. */
   restore(delivery: Delivery): void {
     const { target } = delivery
     target.queue.requeue(delivery, delivery.orderKey)
@@ -169,15 +169,14 @@ export class DestinationQueues {
   }
 
   /**
-   * Marks a queue as slow if its next ready delivery has waited too long. Also checks, for each
-   * order key, the first delivery that waits for another delivery of the key. Both parameters are
-   * in monotonic milliseconds.
+   * Marks the queues as slow in which a delivery has waited too long. Checks the next ready
+   * delivery of a queue, and for each order key the first delivery that waits for another one of
+   * this key. Both parameters are in monotonic milliseconds.
    */
   findSlow(now: number, cpuSaturatedUntil: number): void {
     for (const target of this.#queues.values()) {
       if (target.queue.queued === 0 || this.#slow.has(target)) continue
-      // A queue in `#turns` (`isInTurn`) waits for a permit of the process, so it lacks permits
-      // too.
+      // A queue in `#turns` (`isInTurn`) also waits for a permit of the process.
       const lacksPermits = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
       const threshold = slowIfAdmittedBefore(now, cpuSaturatedUntil, lacksPermits)
       for (const { of } of target.queue.heads()) {
@@ -244,7 +243,7 @@ export class DestinationQueues {
     return this.#offerTurn(target)
   }
 
-  /** Adds a queue to `#turns` if it has a ready delivery. Returns whether it did. */
+  /** Adds an unblocked queue with a ready delivery to `#turns`. Returns whether it was added. */
   #offerTurn(target: DestinationState): boolean {
     if (target.queue.ready === 0 || target.isInTurn || target.isBlocked) return false
     target.isInTurn = true

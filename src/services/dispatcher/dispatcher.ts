@@ -210,8 +210,8 @@ const createTasks = (deps: DispatcherDeps, ownsPartition0: () => boolean): reado
   ].filter(task => task !== undefined)
 
 /**
- * Resolves when the metadata of the next offset commits has room for all ledger counts, or after 5
- * s.
+ * Writes ledger records until the counts of each partition fit into the metadata of its next offset
+ * commit. After at most 5 s, discards the counts that do not fit.
  */
 const writeLedgerCounts = (ledger: LedgerWriter, { processors }: Partitions): Promise<unknown> =>
   Promise.all([...processors()].map(each => ledger.writeUntilCountsFit(each, Number.POSITIVE_INFINITY)))

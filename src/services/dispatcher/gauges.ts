@@ -33,8 +33,8 @@ export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const setProgress = createSetProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // Records for destinations with limits may wait long, so a partition counts as at rest if no
-    // other record of it is due.
+    // Records for destinations with limits may wait long. So a partition counts as at rest while
+    // all its due records are in progress, and all records in progress are for these destinations.
     isAtRest: hasNoOtherDueRecord(processor) && waitsOnlyForLimits(processor, deps),
   }))
 

@@ -259,8 +259,8 @@ export class Intake {
     const { ordering, window } = effectivePolicy(policy, this.#deps.delivery)
     const deadline = epochMs(Math.min(first.deadline, first.startedAt + window))
     // If the event was deferred until its destination was known, its delivery starts now. The event
-    // may have been read before the destination was created. With that earlier time, the delivery
-    // would count as one of an earlier destination with the same id.
+    // may have been read before the destination was created. With the time of that read, the
+    // delivery would count as one of an earlier destination with the same id.
     const startedAt = first.deferrals > 0 ? this.#deps.clock.now() : first.startedAt
     const carried = { ...first, destination: id, deferrals: 0, startedAt, deadline, reason: '' }
     this.#deliver(of, plan, ordering === 'key' ? orderKey : undefined, carried)

@@ -69,8 +69,8 @@ export class SpilloverController {
   }
 
   /**
-   * Checks the partition again later, because nothing else calls `check` when a delivery has waited
-   * too long.
+   * Checks the partition again later. The process can become stalled only because time passes, and
+   * nothing else calls `check` then.
    */
   #watch(processor: PartitionProcessor): void {
     this.#watched.add(processor)

@@ -44,7 +44,7 @@ export class OwnedJob {
   readonly #stop = new AbortController()
   #isStopping = false
   #changed: JobWork = {}
-  /** The error if the job's record was too large with its counts. Later records have no counts. */
+  /** Set if the record with the job's counts was too large. Later records have no counts. */
   #countsError: string | undefined
   /** When the last applied record was sent, in ms of `Clock.boottime`. */
   #confirmedAt: number

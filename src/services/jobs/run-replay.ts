@@ -83,8 +83,8 @@ const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob):
 })
 
 /**
- * Counts dead letters for the job's record, which can hold only the largest counts. Except in a dry
- * run, only dead letters that cannot be replayed are counted.
+ * Returns the `counts` of the job's record: the rows with the highest counts, to limit the size of
+ * the record. Except in a dry run, only dead letters that cannot be replayed are counted.
  */
 const countsOf = (rows: readonly ReplayRow[], isDryRun: boolean): CountRow[] =>
   rows

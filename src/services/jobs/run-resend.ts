@@ -71,8 +71,8 @@ class ResendRun {
   #position: number[]
   #counts: Pick<ResendJob['progress'], 'tooLarge'> & { read: number; sent: number; skipped: number }
   /**
-   * By partition: the first offset of the events that the job has read without a gap. If a replay
-   * has written a copy of one of these events, the job skips the copy.
+   * By partition: the offset from which the job has read all events, without a later gap. The job
+   * skips a replay's copy of one of these events, because it has already read the original.
    */
   readonly #readFrom: number[]
   /** By partition: the first offset after records that retention removed before they were read. */
@@ -198,7 +198,7 @@ class ResendRun {
     return resendOf(record, decoded.event, this.#job, { ...context, now: clock.now() })
   }
 
-  /** `undefined` when the destination is unknown or disabled, or when its sources are not known. */
+  /** `undefined` when the destination is unknown or disabled, or its sources cannot be read. */
   #context(): Omit<ResendContext, 'now'> | undefined {
     const routing = this.#deps.routing()
     if (this.#known?.routing !== routing) {

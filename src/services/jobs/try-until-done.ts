@@ -20,8 +20,8 @@ interface Work {
 }
 
 /**
- * Continues a job until it ends or must stop. Tries again after every outage, because a job that
- * has failed would have to begin again from its start.
+ * Continues a job until it ends or must stop. Tries again after every outage. If an outage ended
+ * the job as failed, the work would have to begin again from the start.
  * @throws every error that no outage has caused, because it is a bug
  */
 export async function tryUntilDone({ run, progress }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {

@@ -40,7 +40,7 @@ export interface StatusWriter {
   start(): void
   /**
    * Adds the activity, results and rates of the dispatcher to the status. Call it before the
-   * dispatcher reads records.
+   * dispatcher reads records, because the rates do not count earlier results.
    */
   include(dispatcher: DispatcherActivity): void
   /**

@@ -30,8 +30,8 @@ export class ConfigurationNotices {
   }
 
   /**
-   * Adds a notice for `take` for each noted change, and for each destination that an operator
-   * disabled since the previous call of `find`.
+   * Makes the notices that `take` returns: one for each noted change, and one for each destination
+   * that an operator disabled since the previous call of `find`.
    */
   find(routing: Routing, now: EpochMs): void {
     const changed = this.#changes.map((change): Notice => ({ kind: 'configuration_changed', change }))

@@ -11,8 +11,8 @@ interface FactsContext {
 }
 
 /**
- * The state of each destination whose facts (`DestinationFacts`) this process reads.
- * `takeUnreported` returns the unreported facts of a partition, for the partition's next owner.
+ * The notice state of each destination, made from the facts that this process reads: the events in
+ * which all processes report what they have seen of a destination (`DestinationFacts`).
  */
 export class DestinationNoticeStates {
   readonly #byPartition = new WeakMap<PartitionProcessor, Map<string, DestinationNotices>>()
@@ -32,7 +32,10 @@ export class DestinationNoticeStates {
     return state
   }
 
-  /** Removes and returns the facts that no notice has reported yet, for one partition. */
+  /**
+   * Removes and returns the facts of a partition that no notice has reported yet, for the
+   * partition's next owner.
+   */
   *takeUnreported(processor: PartitionProcessor): Generator<DestinationFacts> {
     for (const state of this.#byPartition.get(processor)?.values() ?? []) {
       const unreported = state.takeUnreported()

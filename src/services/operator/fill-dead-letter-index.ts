@@ -25,8 +25,8 @@ export interface DeadLetterKeys {
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Reads older keys until the index is full, or has the keys of all records after each part (a
-   * range of offsets). Returns false if the budget is spent first.
+   * Reads older keys until the index has all keys from the end of each part (a range of offsets) to
+   * the end of its partition, or is full. Returns false if the budget is spent first.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**

@@ -81,8 +81,8 @@ export function createFindDeletion({ reader, topic, clock, limits }: Deps): Find
 }
 
 /**
- * Returns the part of the topic to read. An id from an earlier version of Hookline contains no
- * time, so the whole topic is read.
+ * Returns the part of the topic to read: the deletion's partition, from shortly before the request
+ * on. An id from an earlier version of Hookline contains no time, so the whole topic is read.
  */
 function portionToRead(id: string): Pick<Portion, 'key' | 'since'> {
   const asked = deletionRequestedAt(id)
@@ -112,8 +112,8 @@ export async function findDeletionRecord(
 class Entries {
   readonly #id: string
   /**
-   * The last outcome by key. Only append times show which outcome is the last, because earlier
-   * versions of Hookline wrote to any partition.
+   * The last outcome by key. Append times decide which outcome is the last. Offsets cannot, because
+   * earlier versions of Hookline wrote one key to several partitions.
    */
   readonly #outcomes = new Map<string, { readonly outcome: DeletionOutcome; readonly at: EpochMs }>()
   readonly #parts = new DeletionParts()
@@ -136,7 +136,7 @@ class Entries {
   }
 
   /**
-   * Begins to count results, and includes those that precede the request in the topic: after a
+   * Begins to count results. Results can precede the request in the topic, and count too: after a
    * crash, the request is written again, and compaction removes its first record.
    */
   #begin(record: DeletionRecord): void {

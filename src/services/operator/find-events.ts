@@ -104,8 +104,8 @@ async function newestEvent(
     from: Math.max(beginning, first[partition] ?? 0),
     to: Math.min(end, last?.[partition] ?? end),
   }))
-  // Avro texts are UTF-8, so the event contains these bytes. `select` does not keep the values of
-  // records, because a short id may match every record.
+  // Avro texts are UTF-8, so the event contains these bytes. `select` does not return the values of
+  // records: a short id may match every record, and the values would take much memory.
   const bytes = Buffer.from(text)
   const select = ({ value }: LogRecord) => (value?.includes(bytes) ? true : undefined)
   let searchedSince: EpochMs | undefined

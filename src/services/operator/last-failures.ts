@@ -31,7 +31,7 @@ export async function readLastFailures(
     ...{ topic: topics.attempts, budget, limit: maxFailures },
     parts: ranges.map(({ beginning, end }, partition) => ({ partition, from: beginning, to: end })),
     select({ value }) {
-      // Searching a record for the id is faster than parsing it.
+      // Searching a record for the destination's id is faster than parsing the record.
       const attempt = value?.includes(id) ? decodeRecordedAttempt(value.toString()) : undefined
       const isFailure = attempt?.destination === destination && attempt.decision !== 'delivered'
       return isFailure && attempt.kind !== 'result' ? attempt : undefined

@@ -79,8 +79,8 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   const task = createPeriodicTask({ clock, firstRunAfter, run })
   return {
     start() {
-      // The alert fires when this time is 30 minutes old. Before the first complete reading, this
-      // is the time of the start.
+      // The alert `HooklineLedgerDifference` also fires when this time is 30 minutes old. Without
+      // this line, it would not fire before the first complete reading.
       metrics.ledgerReadAt.set({}, clock.now() / 1_000)
       task.start()
     },

@@ -13,8 +13,8 @@ import { audienceFigures } from './audience-figures-and-drift.ts'
 import type { MembershipSource } from './read-memberships.ts'
 
 /**
- * Maximum wait of a request for the current reading. After this time, the request gets the figures
- * of the previous reading.
+ * Maximum wait of a request for the current reading of the memberships topic. After this time, the
+ * request gets the figures of the previous reading.
  */
 const maxWait = durationMs(1_500)
 /**

@@ -16,7 +16,7 @@ export interface LedgerLimits {
   readonly records: number
   /** Time after which the reading stops. The answer is then incomplete. */
   readonly time: DurationMs
-  /** Time after which a request gets an answer without rows, even if Kafka does not respond. */
+  /** Maximum wait of a request, even if Kafka does not respond. The answer then has no rows. */
   readonly answerWithin: DurationMs
 }
 

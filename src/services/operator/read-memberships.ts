@@ -21,7 +21,7 @@ export interface MembershipSource {
 }
 
 export interface MembershipVisitor {
-  /** Whether to visit the memberships of an audience. By default, those of all audiences. */
+  /** Whether to visit an audience. If absent, all audiences are visited. */
   isWanted?(audience: string): boolean
   /**
    * Called with the membership of one user at one destination, in any order; calls do not overlap.

@@ -66,7 +66,7 @@ const maxConcurrentFirstChunks = 32
  */
 const maxChunkBytes = 2 * 1024 * 1024
 
-/** The progress in one partition. `found` contains the selected records that were not returned yet. */
+/** The progress in one partition. `found`: the selected records that were not returned yet. */
 interface Reading<T> {
   readonly partition: number
   readonly from: number

@@ -70,8 +70,8 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
         ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
         { group: audiencesGroup, topic: topics.audienceInput },
       ]
-      // If the first try fails, this callback runs a second time, perhaps with fewer tiers. So it
-      // removes the lags of the first try.
+      // If the first try fails, this callback runs a second time. A retry topic may have been
+      // deleted in between, so the lags of the first try are removed.
       lags.length = 0
       await readLags(session, asked, lags)
       return true

@@ -33,9 +33,9 @@ export interface TimelineDeps extends RetryTiers {
 const maxFound = 1_000
 
 /**
- * Reads everything about a message, the commits before the records. When a delivery moves to
- * another topic, Hookline writes the new record before it commits the old one. So this order of
- * reads never misses a delivery.
+ * Reads everything about a message: first the committed offsets, then the records. When a delivery
+ * moves to another topic, Hookline writes the new record before it commits the old one. So if the
+ * old record is committed, the later read finds the new one.
  */
 export async function readTimeline(
   session: LogSession,

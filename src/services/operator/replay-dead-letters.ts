@@ -63,8 +63,8 @@ export interface ReplayRow {
 
 export interface ReplayReport {
   /**
-   * Number of dead letters in the topic. If the replay was interrupted or failed, a number above
-   * 500,000 is an estimate.
+   * Number of dead letters in the topic; `undefined` if the replay ended before they were counted.
+   * Unless `end` is `done`, a number above 500,000 can be an estimate.
    */
   readonly total: number | undefined
   readonly rows: readonly ReplayRow[]
@@ -150,7 +150,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const reading = visitDeadLetters(reader, context.topics.deadLetter, visit, counted, new LiveDeadLetters(ends))
   const thrown = await reading.then(
     number => {
-      // This number is exact, while `begin` may have got an estimate.
+      // After a complete replay, this number is exact, while `begin` may have got an estimate.
       total = number
       return undefined
     },
@@ -186,8 +186,8 @@ class Writing {
   replayed = 0
   unmarked = 0
   /**
-   * The error of the first failed append, which ends the replay. An append that fails because the
-   * event is too large does not count.
+   * The error of the first failed append, which ends the replay. If the event is too large, the
+   * dead letter is refused instead, and the replay continues.
    */
   failure: Error | undefined
 

@@ -9,7 +9,10 @@ import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 export interface ReplayTargetDeps {
   readonly clock: Clock
   readonly context: ReplayContext
-  /** Called only when a dead letter must be decoded: other replays need no schema registry. */
+  /**
+   * `events` and `inputs` open codecs, which need the schema registry. They are called only for a
+   * dead letter with a destination, so the replay of other dead letters needs no registry.
+   */
   readonly events: () => Promise<EventCodec>
   readonly inputs: () => Promise<ValueCodec<AudienceInput>>
   /** Looks up the number of partitions of a topic. */
@@ -24,8 +27,8 @@ export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord
 
 /**
  * Returns a function that plans the replay of a dead letter. If the dead letter has a destination,
- * the function decodes the event, because its source must still be connected to the destination.
- * Rejects if the schema registry cannot be reached.
+ * the function decodes the event, because the source of the event must still be connected to the
+ * destination. The function rejects if the schema registry cannot be reached.
  */
 export function createReplayPlans(
   deps: ReplayTargetDeps,

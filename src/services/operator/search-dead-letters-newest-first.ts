@@ -60,8 +60,8 @@ interface Read {
 }
 
 /**
- * Creates functions that read the dead-letter topic backwards. `index` has the last record of each
- * key; earlier records of the key are left out.
+ * Creates functions that read the dead-letter topic backwards. They find only the last record of
+ * each key; `index` has the offset of this record.
  */
 export function createDeadLetterReads({ topic, codec, index = new DeadLetterIndex() }: Deps): DeadLetterReads {
   const eventOf = createShownEvents(codec)
@@ -211,8 +211,8 @@ function appendedAfter(key: string): EpochMs | undefined {
 }
 
 /**
- * Reads the source and type of events. An unknown schema is fetched in the background, for later
- * requests.
+ * Reads the source and type of events; returns neither if an event cannot be decoded. An unknown
+ * schema is fetched in the background, so that later requests can decode the event.
  */
 function createShownEvents(codec: Deps['codec']) {
   const asked = new Set<number>()

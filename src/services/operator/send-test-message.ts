@@ -32,8 +32,8 @@ export interface SendTestDeps {
 const maxTests = 8
 
 /**
- * Sends a signed test message to each webhook of a destination, even of a paused or disabled one,
- * without retries or limits.
+ * Sends a signed test message to each webhook of a destination, even of a paused or disabled one.
+ * Does not retry, and ignores the destination's limits.
  */
 export function createSendTest(deps: SendTestDeps): (id: string) => Promise<TestResult | ObjectRefusal> {
   const { transport, authorize, delivery, clock } = deps

@@ -47,7 +47,7 @@ export type SyncEnd =
 
 /**
  * Writes an observation for each member. When Kafka has stored all observations, writes the end of
- * the sync to every partition. A full sync removes members only in partitions that have this end.
+ * the sync to every partition. A full sync removes members only in partitions that have its end.
  */
 export async function writeSync(
   deps: SyncDeps,

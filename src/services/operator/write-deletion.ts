@@ -47,8 +47,8 @@ export async function writeDeletion(
   record: DeletionRecord,
 ): Promise<void> {
   for (let first = 0; first < request.userIds.length; first += maxConcurrentUsers) {
-    // The dispatcher accepts a delete message only if the time of the suppression is `createdAt` or
-    // later.
+    // The delete messages have the time `createdAt`. The dispatcher accepts them only with a
+    // suppression of this time or later.
     const at = epochMs(Math.max(await brokersNow(), record.createdAt))
     const added = suppressionsOf(request, at)
     const update = (userId: string) => suppressions.update(userId, current => mergeSuppressions(current, added))

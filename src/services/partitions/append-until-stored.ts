@@ -21,8 +21,8 @@ export interface AppendDeps {
 export interface Appends {
   /**
    * Appends a record, with retries until Kafka stores it; `end` gets false if the partition is
-   * revoked first. If the record is too large, calls `tooLarge` (if given) instead of `end`;
-   * `tooLarge` must write a smaller record.
+   * revoked first. If the record is too large, calls `tooLarge` instead of `end`. `tooLarge` must
+   * end the work in another way, for example with a smaller record. Without it, retries continue.
    */
   append(
     topic: string,

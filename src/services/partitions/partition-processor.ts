@@ -94,8 +94,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether this process will lose the partition. A waiting record must then not cause an append
-   * (see `revocation` in `PauseReason`).
+   * Whether this process will lose the partition. A record that waits, for example for its schema,
+   * must then not cause an append (see `revocation` in `PauseReason`).
    */
   get isEnding(): boolean {
     return this.isLeaving || this.isPausedFor('stopping')
@@ -228,8 +228,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether the partition has a record for a destination other than `destination`. Done records
-   * after the first unfinished record count too.
+   * Whether the first unfinished record, or one after it, is for a destination other than
+   * `destination`. Done records count too, because only offsets are compared.
    */
   hasRecordForOthers(destination: string): boolean {
     return this.#lastRouted.hasRecordForOthers(destination, this.tracker.committable)

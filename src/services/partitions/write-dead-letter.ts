@@ -21,7 +21,10 @@ export interface WhyDeadLettered {
   readonly carried?: Partial<DeliveryState> | undefined
 }
 
-/** Appends a dead letter. `end` gets true when it is stored, and false after a revocation. */
+/**
+ * Appends a dead letter. Calls `end` with true when the dead letter is stored, and with false after
+ * a revocation.
+ */
 export type WriteDeadLetter = (
   record: LogRecord,
   why: WhyDeadLettered,

@@ -25,7 +25,7 @@ export type RequestPreview =
         readonly headers: Readonly<Record<string, string>>
       }[]
       readonly body: string
-      /** Set if the destination is paused, so that the requests wait. */
+      /** Set if the destination is paused: Hookline sends the requests only after the pause. */
       readonly paused?: boolean
     }
   | { readonly reason: string; readonly message: string }

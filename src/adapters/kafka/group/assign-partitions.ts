@@ -141,7 +141,7 @@ interface Move {
 
 /**
  * Chooses the next move of one partition; `undefined` when the members are balanced.
- * - The giver has the most partitions of the members that can give one.
+ * - Of the members that can give a partition, the giver has the most partitions.
  * - The receiver is the subscriber with the fewest, at least two fewer than the giver.
  * - The partition is of the topic in which the counts of giver and receiver differ most.
  */

@@ -133,7 +133,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     return this.#lease.isHeld
   }
 
-  /** The group in the states SETTLED and REVOKING. */
+  /** The group in the states SETTLED and REVOKING; `undefined` in other states. */
   get settled(): ConsumerGroup | undefined {
     return this.#settled
   }
@@ -276,8 +276,8 @@ export class GroupMembership implements GroupHooks, MemberState {
 
   /**
    * Revokes and reassigns a partition, so that the service forgets its state. After a truncation,
-   * the offsets in this state belong to other records. If the beginning of the log was unknown, the
-   * service must not assume that it has read from offset 0.
+   * the offsets in this state belong to other records. If the beginning of the log was unknown at
+   * the assignment, this state wrongly begins at offset 0.
    */
   #reassign(group: ConsumerGroup, partition: OwnedPartition, more: Partial<Position>): void {
     const { owned, handlers } = this.#deps

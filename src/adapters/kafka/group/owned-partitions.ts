@@ -24,7 +24,10 @@ export interface OwnedPartition extends TopicPartition {
   unreadableLoggedAt?: number
   /** Whether the partition is being revoked. It is not fetched, but still owned. */
   isRevoking: boolean
-  /** The last commit; `undefined` before the first one, or when the log was truncated after it. */
+  /**
+   * The last commit. `undefined` before the first commit, and from a truncation of the log until
+   * the next commit.
+   */
   committed: Committed | undefined
   /**
    * Whether no offset is committed and the beginning of the log is unknown. `next` is then 0, but

@@ -22,7 +22,8 @@ import { internal } from './private-api.ts'
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
  * Retries of all requests except produce requests. There are few, because kafkajs sends all retries
- * to the same broker, even if it is down. `group/broker-failover.ts` retries for longer.
+ * to the same broker, even if it is down. `group/broker-failover.ts` retries heartbeats and fetches
+ * for longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
 /** Retries of produce requests: about 8 s in total. A leader election takes 3 to 5 s. */
@@ -77,8 +78,8 @@ export function createKafka(
   }
   return {
     consumer: (consumerConfig, onDial) => {
-      // `readHeadersAsText` changes kafkajs for the whole process. This does not affect programs of
-      // users, because the client library in these programs creates no consumers.
+      // `readHeadersAsText` changes kafkajs for the whole process. It does not affect users of
+      // `@hookline/client-kafka`, because this library creates no consumers.
       readHeadersAsText()
       return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },
@@ -156,8 +157,8 @@ export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () =
 }
 
 /**
- * Whether the line reports an error response. It does not become a warning, because kafkajs also
- * throws the error, and the caller handles it.
+ * Whether the line reports an error response. This line does not become a warning, because kafkajs
+ * also throws the error, and the caller handles it.
  */
 const isResponse = ({ log }: LogEntry): boolean => log.message.startsWith('Response ')
 

@@ -89,8 +89,8 @@ export const lz4Codec: Codec = {
 }
 
 /**
- * Reads the header of a frame. lz4js's own reader is not used: it allocates the content size in the
- * header without a limit, and misreads frames with block checksums.
+ * Reads the header of a frame. lz4js's own reader is not used: it allocates as many bytes as the
+ * header claims, without a limit, and misreads frames with block checksums.
  */
 function readLz4Header(bytes: Buffer): {
   readonly hasBlockChecksums: boolean
@@ -192,7 +192,7 @@ export async function decompress(compression: number, bytes: Buffer): Promise<Bu
 
 /**
  * Registers the codecs that kafkajs lacks. kafkajs uses them to produce, and to read formats older
- * than record batches.
+ * than record batches. Record batches are read with `decompress` instead.
  */
 export function registerCodecs({
   CompressionCodecs,

@@ -247,7 +247,7 @@ function detachSocket(socket: Socket, isSettled: boolean): void {
   if (isSettled) socket.removeAllListeners('error').on('error', () => undefined)
 }
 
-/** The errors of a new connection that is closed before its first response, or gets no response. */
+/** The errors of `connect` if the connection opens, but is closed or gets no response in time. */
 const noFirstResponseErrors: ReadonlySet<string> = new Set([
   'KafkaJSConnectionClosedError',
   'KafkaJSRequestTimeoutError',

@@ -26,14 +26,15 @@ export interface GroupHooks {
    */
   outOfRange(group: ConsumerGroup, partition: TopicPartition): Promise<void>
   /**
-   * Called when the broker cannot read some partitions of a fetch, which then returns no records.
+   * Called when a broker cannot read some partitions of a fetch. The whole fetch then returns no
+   * records.
    */
   unreadable(group: ConsumerGroup, partitions: readonly UnreadablePartition[]): void
 }
 
 /**
- * The hooks of each consumer, by its cluster client. kafkajs creates the `ConsumerGroup` later, so
- * it cannot be the key.
+ * The hooks of each consumer. The key is the cluster client of the consumer: when `setGroupHooks`
+ * is called, kafkajs has not created the `ConsumerGroup` yet.
  */
 const hooksOf = new WeakMap<Cluster, GroupHooks>()
 
@@ -82,7 +83,10 @@ function patchGroupHooks(): void {
 
 let originalFetch: ConsumerGroup['fetch'] | undefined
 
-/** Fetches once from one broker without the `fetch` hook, which waits until a rebalance ends. */
+/**
+ * Fetches once from one broker, also during a rebalance. Does not call the `fetch` hook, which
+ * would wait until the rebalance ends.
+ */
 export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): Promise<readonly FetchedBatch[]> {
   const hooks = hooksOf.get(group.cluster)
   if (hooks !== undefined) group.maxWaitTime = hooks.maxWait()

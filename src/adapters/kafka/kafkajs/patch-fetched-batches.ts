@@ -130,7 +130,8 @@ function recordsIn(bytes: Buffer, count: number, context: Context): DecodedRecor
   const records: DecodedRecord[] = []
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
-  // If the lengths differ, the decompression was wrong, because the broker has verified the batch.
+  // The broker accepts only valid batches. So if the records do not end with `bytes`, the
+  // decompression was wrong.
   if (reader.offset !== bytes.length) throw new Error(`its records end at byte ${reader.offset} of ${bytes.length}`)
   return records
 }
@@ -236,8 +237,8 @@ function patchHugeBatch(): void {
 }
 
 /**
- * Puts the length field, which was read before, in front of the bytes for kafkajs's own
- * `decodeMessages`.
+ * Adds the length field in front of the bytes. The caller has already read this field, but the
+ * `decodeMessages` of kafkajs must read it too.
  */
 function withLength(bytes: Buffer): Buffer {
   const length = Buffer.alloc(4)

@@ -230,8 +230,8 @@ function removeFromCache(): readonly (readonly [string, NodeModule])[] {
 }
 
 /**
- * Makes a private module load other kafkajs modules as private ones, also after its own load. This
- * is necessary because kafkajs loads the code of a request each time it sends the request.
+ * Makes a private module load other kafkajs modules as private ones. The change of `require` is
+ * permanent, because kafkajs loads the code of a request each time it sends the request.
  */
 function keepPrivate(module: NodeModule): void {
   const local = createRequire(module.filename)

@@ -5,7 +5,7 @@ const defaultFetchBytes = 2 * 1024 * 1024
 const readCommitted = 1
 
 /**
- * Maximum number of retries in a row without a record. With `retryDelay` they take about nine
+ * Maximum number of consecutive retries without progress. With `retryDelay` they take about nine
  * seconds, enough to elect a leader.
  */
 export const maxRetries = 12

@@ -5,8 +5,9 @@ import { brokerError, leaderNotAvailable, rejectErrors } from '../kafkajs/patch-
 import type { Cluster } from '../kafkajs/private-api.ts'
 
 /**
- * Creates kafkajs's cluster client, for fetches without a consumer group. kafkajs passes it only to
- * the partition assigners of a consumer, so this function creates a consumer that never runs.
+ * Creates kafkajs's cluster client, for fetches without a consumer group. kafkajs passes the client
+ * only to the partition assigners of a consumer. So this function creates a consumer that never
+ * runs.
  */
 export function createClusterClient(kafka: KafkaClient): Cluster {
   const { roundRobin } = loadKafkajs().PartitionAssigners

@@ -76,8 +76,8 @@ export function createLogSessions(deps: Deps): LogSessions {
       try {
         return await useKept(use)
       } catch (error) {
-        // The connection can be broken, or its metadata out of date, so the session is repeated
-        // once.
+        // A kept connection can be broken, or its metadata out of date. So the session is repeated
+        // once, with another connection.
         if (isNew || !(error instanceof KafkaError)) throw error
         return useKept(use)
       }

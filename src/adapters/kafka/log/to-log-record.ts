@@ -6,8 +6,8 @@ import type { FetchedMessage } from '../kafkajs/private-api.ts'
 const noHeaders: RecordHeaders = Object.freeze({})
 
 /**
- * Converts a fetched message to a record. Copies the key and value, because those of kafkajs are
- * views of the whole response, which one slow delivery would keep in memory.
+ * Converts a fetched message to a record. Copies the key and value: those of kafkajs are views of
+ * the whole response, so one slow delivery would keep the whole response in memory.
  */
 export function toLogRecord(topic: string, partition: number, message: FetchedMessage): LogRecord {
   return {

@@ -45,7 +45,7 @@ const replicationTimeoutMs = 8_000
 interface Queued {
   readonly record: OutgoingRecord
   readonly bytes: number
-  /** The result of `FlushBarrier.add` for the record. */
+  /** The epoch that `FlushBarrier.add` returned for the record. */
   readonly epoch: number
   readonly onAck: OnAck
 }

@@ -205,7 +205,7 @@ function judgeConfiguration({ settings, configTopicError }: ExaminationInput): r
   ]
 }
 
-/** An endpoint to dial: the origin of webhook URLs with the same TLS identity. */
+/** An endpoint to dial: one origin and TLS identity, which one or several webhooks use. */
 export interface Endpoint {
   /** The origin of the URL, without the path, which may hold a secret. */
   readonly url: URL

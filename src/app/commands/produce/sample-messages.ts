@@ -30,7 +30,6 @@ export function createSampleMessages({ seed, types, users }: SampleOptions): () 
   }
 }
 
-/** The share of each message type, in percent. */
 const percentByType: Record<CallType, number> = { track: 48, page: 28, identify: 12, screen: 8, group: 3, alias: 1 }
 
 function identity(type: CallType, user: number, chance: Chance): JsonObject {

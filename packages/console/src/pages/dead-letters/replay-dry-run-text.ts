@@ -34,7 +34,10 @@ export function dryRunText({
   return `${countWithNoun(replayable, 'dead letter')} can be replayed.${rest}`
 }
 
-/** Why dead letters cannot be replayed. `counts` may lack reasons: it has at most 200 entries. */
+/**
+ * Why dead letters cannot be replayed. `counts` has at most 200 entries. Dead letters that are not
+ * in `counts` are added up without a reason.
+ */
 function reasonsOf(counts: NonNullable<Replay['counts']>, refused: number): string {
   const sums = new Map<string, number>()
   let others = refused

@@ -6,8 +6,9 @@ export interface NoFailingText {
 }
 
 /**
- * Explains an empty list of failing destinations: no destination fails, or not all circuit breakers
- * or dead letters are known. `letters` is the first page of the dead letters of the last hour.
+ * Explains an empty list of failing destinations. If all circuit breakers and dead letters are
+ * known, no destination fails. Otherwise, a destination may fail. `letters` is the first page of
+ * the dead letters of the last hour.
  */
 export function noFailingText(
   status: Pick<InstallationStatus, 'openBreakers' | 'partial'> | undefined,
