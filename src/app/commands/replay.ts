@@ -79,7 +79,7 @@ export function replayCommand(
     .option('--dry-run', 'show what would be replayed and to which topic, and write nothing')
     .option(
       '--even-disconnected',
-      'also replay deliveries whose destination is no longer connected to the source of the event, or whose event cannot be decoded',
+      'also replay deliveries whose destination is no longer connected to the source of the event, or whose source is unknown because the event cannot be decoded',
     )
     .action(async (options: Options) => (isJob(options, io) ? replayAsJob(options, io) : run(options, io, open)))
   withJobOptions(withOperatorOptions(command, operatorUrlText), 'replay')

@@ -44,8 +44,8 @@ const readBackTooLate = (topic: string): Error =>
 
 /**
  * Changes a user's record with optimistic concurrency: the writer reads its record back. If another
- * process wrote in between, the writer makes its change again. If the writer crashes, readers merge
- * both changes by `basedOnHeader`.
+ * process wrote in between, the writer makes its change again. If the writer crashes before this,
+ * `basedOnHeader` shows readers that both records have the same base, and they merge both changes.
  */
 export class SuppressionWrites {
   readonly #deps: Deps

@@ -189,7 +189,7 @@ export class DestinationLimits {
 
   /**
    * Returns the webhooks that are not at a limit; without `maxConcurrency`, all webhooks. Call this
-   * only when `permission` has returned `start`. Then only unresponsive webhooks are at a limit.
+   * only when `permission` has returned `start`: then no responsive webhook is at a limit.
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks

@@ -60,7 +60,7 @@ export interface WaitReport extends DeliveryCounts {
 }
 
 /**
- * Waits until all inputs of a sync are handled and its changes have ended.
+ * Waits until all inputs of a sync are handled and each of its changes is delivered or has failed.
  * @throws a Kafka error that is not temporary or lasts a minute
  */
 export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: Options): Promise<WaitReport> {

@@ -101,8 +101,8 @@ const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 const clockAheadMs = 60_000
 
 /**
- * Time at the end of a revocation that is reserved for ledger counts. A revocation takes at most
- * 8 s, of which requests in progress may need 5 s.
+ * Time at the end of a revocation that is reserved for the write of ledger counts. A revocation
+ * takes at most 8 s, of which requests in progress may need 5 s.
  */
 const ledgerTime = durationMs(2_000)
 

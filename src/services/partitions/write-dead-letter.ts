@@ -49,7 +49,7 @@ export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps)
           ...{ topic, partition, offset, reason, bytes: unreadBatch?.length ?? value?.length ?? 0 },
           ...(error !== undefined && { error: error.message }),
         },
-        'a record is too large for a dead letter, or its Kafka batch cannot be read, so hookline stored only the first 64 KiB and cannot replay the dead letter: if you need the whole record, read it from its topic (see "topic", "partition" and "offset") before Kafka deletes it',
+        'a dead letter is truncated to 64 KiB and cannot be replayed, because the record is too large or its Kafka batch cannot be read: if you need the whole record, read it from its topic (see "topic", "partition" and "offset") before Kafka deletes it',
       )
       append(topics.deadLetter, truncatedDeadLetter(record, carried, reason, code), of, endTruncated)
     }

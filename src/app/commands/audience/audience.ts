@@ -78,7 +78,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .action(doing(listAudiences))
   const show = subcommand(
     'show',
-    'count the users of an audience or computed trait by destination and sync status, or show the value of one user at each destination',
+    'count the users of an audience or computed trait by destination and sync status, or show the value that each destination has for one user',
   )
     .requiredOption(...nameOption)
     .option(...userOption)
