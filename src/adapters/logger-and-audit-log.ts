@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { loggable, withoutPaths } from '../core/logging/log-fields.ts'
+import { loggable, withoutPaths } from '../core/logging/redact-log-fields.ts'
 import type { AuditLog } from '../core/operator/audit-log.ts'
 import type { Logger } from '../core/ports.ts'
 import { logLevels } from '../core/settings/schema-of-configuration.ts'
@@ -28,7 +28,7 @@ function createIsoTime(): () => string {
 }
 
 /**
- * Creates a logger. Fields that are not on the allow-list in `log-fields.ts` become `***`, and URLs
+ * Creates a logger. Fields that are not on the allow-list in `redact-log-fields.ts` become `***`, and URLs
  * are cut to their origin, because they may contain secrets.
  */
 export function createLogger(level: LogLevel): LeveledLogger {

@@ -3,7 +3,7 @@ import { noDestination } from '../core/delivery/parse-dead-letter.ts'
 import { isoOf } from '../core/message/timestamp.ts'
 import { eventViewOf } from '../core/operator/event-view.ts'
 import type { DeadLetterList, ListedDeadLetter } from '../services/operator/visit-and-list-dead-letters.ts'
-import { printable } from './terminal-output.ts'
+import { printable } from './terminal-table-and-progress-bar.ts'
 
 /** The column titles for the cells of `rowOf`. */
 export const deadLetterTitles = [

@@ -10,10 +10,10 @@ import { formatPath, type SettingsProblem } from '../core/settings/settings-prob
 import { type DurationMs, durationMs, formatDuration } from '../core/time.ts'
 import { topicNames } from '../core/topics.ts'
 import { createObjectStore } from '../services/config-objects/object-store.ts'
-import { CommandFailed, type CommandIo, commandLogger, withRemedy } from './command.ts'
 import { readingContextOf } from './compose/merged-settings.ts'
+import { CommandFailed, type CommandIo, commandLogger, withRemedy } from './create-command-and-report-failure.ts'
 import { loadSettings, type ServicesNeeded } from './load-settings.ts'
-import { printable } from './terminal-output.ts'
+import { printable } from './terminal-table-and-progress-bar.ts'
 
 /** The clock and the topic follower for the config topic. */
 export interface ConfigTopicAccess {

@@ -11,7 +11,7 @@ import { secretIn } from '../core/settings/named-files-and-content-problems.ts'
 import { defaultListen } from '../core/settings/schema-of-http-servers.ts'
 import { isBearerToken } from '../core/settings/sendable-keys-and-tokens.ts'
 import { httpUrl } from '../core/settings/value-types.ts'
-import { type CommandIo, UsageError } from './command.ts'
+import { type CommandIo, UsageError } from './create-command-and-report-failure.ts'
 
 /** The options of commands that use the operator API. */
 export interface OperatorOptions {

@@ -1,6 +1,6 @@
 import type { Refused } from '../adapters/operator-client/operator-request.ts'
-import { CommandFailed, UsageError } from './command.ts'
-import { printable } from './terminal-output.ts'
+import { CommandFailed, UsageError } from './create-command-and-report-failure.ts'
+import { printable } from './terminal-table-and-progress-bar.ts'
 
 /** The error text of a refused request, with its query parameters shown as options. */
 export const refusalText = ({ code, message, problems }: Refused): string =>

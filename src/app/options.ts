@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
-import { textOf } from '../core/message/identifiers.ts'
+import { textOf } from '../core/message/check-message-identifiers.ts'
 import { parseTimestamp } from '../core/message/timestamp.ts'
 import { nearestName } from '../core/settings/key-and-name-hints.ts'
 import { type ServiceName, serviceNames } from '../core/settings/service-names.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { type EpochMs, epochMs, parseDuration } from '../core/time.ts'
-import { UsageError } from './command.ts'
+import { UsageError } from './create-command-and-report-failure.ts'
 
 /**
  * Returns the value of an option as one of `names`. `note` is appended to the error.

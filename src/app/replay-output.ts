@@ -2,7 +2,7 @@ import { countWithNoun } from '../core/count-with-noun.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
 import { type ReplayRefusal, replayRefusals } from '../core/delivery/replay-decision.ts'
 import type { ReplayReport, ReplayRow } from '../services/operator/replay-dead-letters.ts'
-import { printable, tableOf } from './terminal-output.ts'
+import { printable, tableOf } from './terminal-table-and-progress-bar.ts'
 
 type Report = ReplayReport & { readonly total: number }
 

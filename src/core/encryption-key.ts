@@ -1,5 +1,5 @@
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto'
-import type { Objection } from './invalid-value-objection.ts'
+import type { Objection } from './invalid-value-message-and-hint.ts'
 import type { Secret } from './secret.ts'
 
 export interface EncryptionKey {

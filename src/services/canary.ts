@@ -1,5 +1,5 @@
 import { type Event, keyOf } from '../core/message/event.ts'
-import { canarySource, ownEvent } from '../core/message/own-events-and-source-ids.ts'
+import { canarySource, ownEvent } from '../core/message/own-event-builder-and-source-ids.ts'
 import type { Metrics } from '../core/metrics/metrics.ts'
 import type { Clock, EventCodec, Logger, LogProducer } from '../core/ports.ts'
 import type { CanarySettings } from '../core/settings/settings.ts'

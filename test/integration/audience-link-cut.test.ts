@@ -11,7 +11,7 @@ import type { EventCodec, LogProducer, LogRecord } from '../../src/core/ports.ts
 import { durationMs } from '../../src/core/time.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../src/core/topics.ts'
 import { createAudiencesService } from '../../src/services/audiences/audiences.ts'
-import { reportOf } from '../../src/services/dispatcher/delivery-result-report.ts'
+import { reportOf } from '../../src/services/dispatcher/report-for-audience-or-deletion.ts'
 import { brokers, eventually, kafka, newTopic, uniqueName } from '../contract/kafka/test-clients-and-topics.ts'
 import { directoryWith, ended, observed } from '../support/audience/partition-harness.ts'
 import { closingAfterEach } from '../support/cleanup.ts'

@@ -1,10 +1,10 @@
 import { audienceMetrics } from '../../../src/core/metrics/audience-metrics.ts'
 import { collectorMetrics } from '../../../src/core/metrics/collector-metrics.ts'
 import { processMetrics } from '../../../src/core/metrics/configuration-and-process-metrics.ts'
-import type { LabelSet, MetricSpec } from '../../../src/core/metrics/declare-metrics.ts'
 import { deliveryMetrics } from '../../../src/core/metrics/delivery-metrics.ts'
 import { jobMetrics } from '../../../src/core/metrics/job-metrics.ts'
 import { kafkaMetrics } from '../../../src/core/metrics/kafka-metrics.ts'
+import type { LabelSet, MetricSpec } from '../../../src/core/metrics/metric-spec-builders.ts'
 import { runtimeMetrics } from '../../../src/core/metrics/runtime-metrics.ts'
 
 export type AnyMetric = MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>

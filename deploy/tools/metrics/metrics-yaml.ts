@@ -1,4 +1,4 @@
-import { seriesBudget } from '../../../src/core/metrics/declare-metrics.ts'
+import { seriesBudget } from '../../../src/core/metrics/metric-spec-builders.ts'
 import { yamlText } from '../json-and-yaml-text.ts'
 import { type AnyMetric, metricGroups } from './metric-groups.ts'
 

@@ -1,4 +1,4 @@
-import { openLabels, overflowLabelValue, seriesBudget } from '../../../src/core/metrics/declare-metrics.ts'
+import { openLabels, overflowLabelValue, seriesBudget } from '../../../src/core/metrics/metric-spec-builders.ts'
 import { type AnyMetric, metricGroups } from './metric-groups.ts'
 
 const number = (value: number): string => value.toLocaleString('en-US')

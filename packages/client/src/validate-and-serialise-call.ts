@@ -6,7 +6,7 @@ import {
   messageIdOf,
   missingIdentifier,
   textOf,
-} from '../../../src/core/message/identifiers.ts'
+} from '../../../src/core/message/check-message-identifiers.ts'
 import { isObject, type JsonObject } from '../../../src/core/message/json.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
 import { maxMessageBytes } from '../../../src/core/message/message-size-limits.ts'

@@ -2,9 +2,9 @@ import avsc from 'avsc'
 import { flowLimits } from '../../core/flow/flow-control-constants.ts'
 import type { Clock, SchemaNeeded, Undecodable } from '../../core/ports.ts'
 import { boundedCollection } from './bounded-arrays-and-maps.ts'
+import { UnknownSchemaIds } from './limit-schema-id-lookups.ts'
 import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 import { SchemaNotRegistered, subjectOf } from './schema-texts-and-subject-names.ts'
-import { UnknownSchemaIds } from './unknown-schema-ids.ts'
 
 /**
  * How Avro stores the values of one topic. `Value` is the type before encoding, `Stored` the type

@@ -12,8 +12,7 @@ import { everyService } from '../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { formatPath, maxProblems, valueAt, wholeFile } from '../../core/settings/settings-problem.ts'
 import { draftFrom, settingsFrom } from '../../core/settings/validate.ts'
-import { type ConfigSnapshot, createConfigSnapshot } from './config-snapshot.ts'
-import { placeOfFile } from './destination-directory-boundaries.ts'
+import { placeOfFile } from './destination-directories-and-allowed-sources.ts'
 import {
   type ConfigFiles,
   type Environment,
@@ -21,6 +20,7 @@ import {
   readConfigFiles,
   resolveFileName,
 } from './read-config-files.ts'
+import { type ConfigSnapshot, createConfigSnapshot } from './read-files-and-detect-changes.ts'
 import { replaceUnusableFiles, takenIds, unlistedOf } from './replace-unusable-files.ts'
 
 /** A problem in a configuration file. Lines and columns count from 1. */

@@ -1,4 +1,4 @@
-import type { Objection } from '../../core/invalid-value-objection.ts'
+import type { Objection } from '../../core/invalid-value-message-and-hint.ts'
 
 /** Maximum number of files in one directory of `destinationsFrom`. */
 export const maxFiles = 2_000

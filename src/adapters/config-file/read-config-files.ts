@@ -1,15 +1,15 @@
 import { dirname, isAbsolute, join } from 'node:path'
-import type { Objection } from '../../core/invalid-value-objection.ts'
+import type { Objection } from '../../core/invalid-value-message-and-hint.ts'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
-import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './config-snapshot.ts'
 import {
   boundaryProblems,
   directoriesOf,
   withMarkedFileNames,
   withSourceLists,
-} from './destination-directory-boundaries.ts'
+} from './destination-directories-and-allowed-sources.ts'
 import { type CountToken, limitTokens, maxFiles, tooManyFiles } from './directory-limits.ts'
 import type { Environment } from './environment-substitution.ts'
+import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './read-files-and-detect-changes.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
 
 export type { Environment } from './environment-substitution.ts'

@@ -10,7 +10,7 @@ import {
   type ParsedNode,
   Parser,
 } from 'yaml'
-import type { Objection } from '../../core/invalid-value-objection.ts'
+import type { Objection } from '../../core/invalid-value-message-and-hint.ts'
 import { formatPath, type Path } from '../../core/settings/settings-problem.ts'
 import type { CountToken } from './directory-limits.ts'
 import type { Environment } from './environment-substitution.ts'

@@ -5,7 +5,7 @@ import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'
 import type { Draft } from '../../core/settings/validate.ts'
 import { id as idField } from '../../core/settings/value-types.ts'
-import { foreignIdMessage } from './destination-directory-boundaries.ts'
+import { foreignIdMessage } from './destination-directories-and-allowed-sources.ts'
 import type { ConfigFiles, DestinationFile } from './read-config-files.ts'
 
 /** The configuration in which stand-ins replace the destinations of unusable files. */

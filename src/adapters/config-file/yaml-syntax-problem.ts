@@ -1,5 +1,5 @@
 import type { YAMLError } from 'yaml'
-import type { Objection } from '../../core/invalid-value-objection.ts'
+import type { Objection } from '../../core/invalid-value-message-and-hint.ts'
 
 /** Converts a YAML syntax error. `line` is the text of the line with the error. */
 export function syntaxProblem(error: YAMLError, line: string): Objection {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditFields, AuditLog } from '../../core/operator/audit-log.ts'
-import type { Operator } from '../../core/operator/operator-sessions.ts'
+import type { Operator } from '../../core/operator/signed-session-tokens.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/context.ts'
 import type { HttpServer } from './json-api-server.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Admission, ConnectionLimiter } from '../../core/network/connection-limiter.ts'
+import type { Admission, ConnectionLimiter } from '../../core/network/server-connection-limiter.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { socketAddressOf } from './client-address.ts'
 import type { HttpLimits } from './server-limits.ts'

@@ -19,8 +19,8 @@ import {
 import { createReservation } from './body-memory-reservation.ts'
 import type { HttpServer } from './json-api-server.ts'
 import type { RequestBodyDeps } from './json-object-body.ts'
-import { withoutQuery } from './path-id-etag-and-query.ts'
 import { readBody } from './read-body.ts'
+import { withoutQuery } from './refuse-query-and-set-etag.ts'
 import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './response-codes-and-bodies.ts'
 import { createStreamedBody } from './streamed-request-body.ts'
 

@@ -6,7 +6,7 @@ import { jobPaths, jobsPaths } from './api-paths-and-methods.ts'
 import type { Asked, Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
-import { idIn, withoutQuery } from './path-id-etag-and-query.ts'
+import { idIn, withoutQuery } from './refuse-query-and-set-etag.ts'
 import {
   acceptedForProcessing,
   type HttpResponse,

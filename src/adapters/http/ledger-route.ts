@@ -4,7 +4,7 @@ import type { Clock } from '../../core/ports.ts'
 import { ledgerPath } from './api-paths-and-methods.ts'
 import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
-import { invalidQuery } from './path-id-etag-and-query.ts'
+import { invalidQuery } from './refuse-query-and-set-etag.ts'
 import { ok, toObjectFormat } from './response-codes-and-bodies.ts'
 
 interface Deps extends Pick<HttpServer, 'app'> {

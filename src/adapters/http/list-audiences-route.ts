@@ -2,7 +2,7 @@ import type { ListAudiences } from '../../core/operator/audience-view.ts'
 import { audiencesPath } from './api-paths-and-methods.ts'
 import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
-import { withoutQuery } from './path-id-etag-and-query.ts'
+import { withoutQuery } from './refuse-query-and-set-etag.ts'
 import { ok, toObjectFormat } from './response-codes-and-bodies.ts'
 
 interface Deps extends Pick<HttpServer, 'app'> {

@@ -9,7 +9,7 @@ import type { Clock } from '../../core/ports.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './api-paths-and-methods.ts'
 import type { Guard, Handler } from './authenticate-and-audit-requests.ts'
 import type { HttpServer } from './json-api-server.ts'
-import { idIn, invalidQuery, withoutQuery } from './path-id-etag-and-query.ts'
+import { idIn, invalidQuery, withoutQuery } from './refuse-query-and-set-etag.ts'
 import { objectProblem, ok, toObjectFormat } from './response-codes-and-bodies.ts'
 
 interface Deps extends Pick<HttpServer, 'app'> {

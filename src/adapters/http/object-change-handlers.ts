@@ -11,7 +11,7 @@ import { dryRunOf } from '../../core/operator/query-parameters-and-object-page.t
 import { type DurationMs, durationMs, parseDuration } from '../../core/time.ts'
 import type { Asked, Handled, Handler } from './authenticate-and-audit-requests.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
-import { idIn, invalidQuery, withEtag } from './path-id-etag-and-query.ts'
+import { idIn, invalidQuery, withEtag } from './refuse-query-and-set-etag.ts'
 import { type HttpResponse, objectProblem, ok } from './response-codes-and-bodies.ts'
 
 /** How long an old secret stays in use after a rotation by default. */

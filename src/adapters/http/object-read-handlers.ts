@@ -5,7 +5,7 @@ import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import { objectQueryOf, sinceOf } from '../../core/operator/query-parameters-and-object-page.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { Handler } from './authenticate-and-audit-requests.ts'
-import { idIn, invalidQuery, withEtag } from './path-id-etag-and-query.ts'
+import { idIn, invalidQuery, withEtag } from './refuse-query-and-set-etag.ts'
 import { objectProblem, ok } from './response-codes-and-bodies.ts'
 
 interface Deps {

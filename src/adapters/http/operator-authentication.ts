@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FailureThrottle } from '../../core/operator/authentication-failure-throttle.ts'
 import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
-import { isEqual, type Operator, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
+import { isEqual, type Operator, type OperatorSessions } from '../../core/operator/signed-session-tokens.ts'
 import type { Clock } from '../../core/ports.ts'
 import { clientAddressOf } from './client-address.ts'
 import { isOfOtherOrigin } from './is-of-other-origin.ts'

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import fastify from 'fastify'
 import type { Check, Health } from '../../core/health.ts'
-import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
+import { ConnectionLimiter } from '../../core/network/server-connection-limiter.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Exposition } from '../metrics/metrics.ts'

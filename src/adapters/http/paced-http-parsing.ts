@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Fifo } from '../../core/collections/fifo.ts'
-import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
+import { ConnectionLimiter } from '../../core/network/server-connection-limiter.ts'
 import { socketAddressOf } from './client-address.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import type { Handler } from './authenticate-and-audit-requests.ts'
 import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
-import { idIn } from './path-id-etag-and-query.ts'
+import { idIn } from './refuse-query-and-set-etag.ts'
 import { objectProblem, ok } from './response-codes-and-bodies.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { sessionLifetime } from '../../core/operator/operator-sessions.ts'
+import { sessionLifetime } from '../../core/operator/signed-session-tokens.ts'
 
 /**
  * The name of the session cookie. It contains the port, because browsers share cookies between all

@@ -1,6 +1,6 @@
-import type { LabelSet } from '../../core/metrics/declare-metrics.ts'
+import type { LabelSet } from '../../core/metrics/metric-spec-builders.ts'
 import type { Count, Counter } from '../../core/metrics/metrics.ts'
-import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts'
+import type { ExposedInstrument, ExpositionFormat } from './exposition-format-interface.ts'
 import { type Labels, overflowVariants, type SeriesBudget } from './series-budget.ts'
 
 class Total implements Count {

@@ -1,5 +1,5 @@
 import * as prom from 'prom-client'
-import type { LabelSet, MetricSpec } from '../../core/metrics/declare-metrics.ts'
+import type { LabelSet, MetricSpec } from '../../core/metrics/metric-spec-builders.ts'
 import {
   type Counter,
   type Gauge,
@@ -9,10 +9,10 @@ import {
   type TracedHistogram,
 } from '../../core/metrics/metrics.ts'
 import { Exemplars } from './exemplars.ts'
-import { type ExposedInstrument, textFormat } from './exposition-format.ts'
+import { type ExposedInstrument, textFormat } from './exposition-format-interface.ts'
 import { LabeledCounter } from './labeled-counter.ts'
-import { openMetricsOf, openMetricsType } from './open-metrics.ts'
 import { PlainHistogram } from './plain-histogram.ts'
+import { openMetricsOf, openMetricsType } from './prometheus-to-open-metrics.ts'
 import { limitSeries, overflowLabelsOf, SeriesBudget } from './series-budget.ts'
 
 /** All metrics, including Node's runtime metrics, in one format. */

@@ -1,7 +1,7 @@
-import type { LabelSet } from '../../core/metrics/declare-metrics.ts'
+import type { LabelSet } from '../../core/metrics/metric-spec-builders.ts'
 import type { TracedHistogram } from '../../core/metrics/metrics.ts'
 import type { Exemplars } from './exemplars.ts'
-import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts'
+import type { ExposedInstrument, ExpositionFormat } from './exposition-format-interface.ts'
 
 interface Deps {
   readonly name: string

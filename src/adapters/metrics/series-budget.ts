@@ -1,4 +1,4 @@
-import { type LabelSet, overflowLabelValue, seriesBudget } from '../../core/metrics/declare-metrics.ts'
+import { type LabelSet, overflowLabelValue, seriesBudget } from '../../core/metrics/metric-spec-builders.ts'
 import type { Gauge } from '../../core/metrics/metrics.ts'
 
 export type Labels = Readonly<Record<string, string>>

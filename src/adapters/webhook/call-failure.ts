@@ -2,7 +2,7 @@ import type { CallPhase, CallResult } from '../../core/webhook-ports.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
 import { ForbiddenTarget, UnresolvedName, UnusableIdentity } from './connection-rules.ts'
 import { TunnelFailure } from './proxy-tunnel.ts'
-import { CertificateRefusedBefore } from './tls-endpoint-state.ts'
+import { CertificateRefusedBefore } from './tls-sessions-and-certificate-refusals.ts'
 
 type Failed = CallResult & { kind: 'failed' }
 

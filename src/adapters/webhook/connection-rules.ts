@@ -6,8 +6,8 @@ import { classifyAddress, explainForbidden, parseAllow, portAllowed } from '../.
 import { createNoProxy } from '../../core/network/no-proxy.ts'
 import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { NetworkSettings, ProxySettings } from '../../core/settings/settings.ts'
+import type { Resolve } from './dns-resolver.ts'
 import { createProxyTunnels, type ProxyTunnels } from './proxy-tunnel.ts'
-import type { Resolve } from './resolver.ts'
 
 /**
  * The settings forbid a connection to this target; nothing was sent. The message names the setting.

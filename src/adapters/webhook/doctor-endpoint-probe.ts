@@ -9,9 +9,9 @@ import { type DurationMs, epochMs, formatDuration } from '../../core/time.ts'
 import { failureOf, timeoutResult } from './call-failure.ts'
 import { type ConnectionPhase, followProgress, type Progress } from './connection-progress.ts'
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
+import { createResolver, type Resolver, systemSources } from './dns-resolver.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
-import { createResolver, type Resolver, systemSources } from './resolver.ts'
-import { serverNameOf } from './tls-endpoint-state.ts'
+import { serverNameOf } from './tls-sessions-and-certificate-refusals.ts'
 
 /** Connects to endpoints exactly as deliveries do, but sends no request to them. */
 export interface EndpointDialer {

@@ -8,12 +8,12 @@ import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import type { ConnectionsProgress, FollowedConnection } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
+import type { Resolve } from './dns-resolver.ts'
 import { idleTimeoutMs, maxAgeMs, maxOpen } from './http-client-limits.ts'
 import type { ConnectionLimit } from './open-connection-limit.ts'
-import { createPoolGenerations, type PoolGeneration } from './pool-generations.ts'
+import { createPoolGenerations, type PoolGeneration } from './pools-by-tls-identity.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
-import type { Resolve } from './resolver.ts'
-import { serverNameOf, TlsEndpoints } from './tls-endpoint-state.ts'
+import { serverNameOf, TlsEndpoints } from './tls-sessions-and-certificate-refusals.ts'
 
 export interface AgentPair {
   readonly http: http.Agent

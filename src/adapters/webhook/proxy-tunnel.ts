@@ -7,9 +7,9 @@ import { partsOf, type UrlParts } from '../../core/network/url.ts'
 import type { ProxySettings } from '../../core/settings/settings.ts'
 import type { CallPhase } from '../../core/webhook-ports.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
+import { isLoopbackName } from './dns-resolver.ts'
 import { maxHeadBytes } from './http-client-limits.ts'
-import { isLoopbackName } from './resolver.ts'
-import { serverNameOf } from './tls-endpoint-state.ts'
+import { serverNameOf } from './tls-sessions-and-certificate-refusals.ts'
 
 /**
  * A tunnel could not be opened, or cannot be used. `phase` says why:

@@ -5,7 +5,7 @@ import { type ConnectionPhase, followProgress, type Progress } from './connectio
 import type { ConnectionRules } from './connection-rules.ts'
 import { idleTimeoutMs, maxHeadBytes } from './http-client-limits.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
-import { serverNameOf, type TlsEndpoints } from './tls-endpoint-state.ts'
+import { serverNameOf, type TlsEndpoints } from './tls-sessions-and-certificate-refusals.ts'
 import { ResponseFilter } from './undici-response-filter.ts'
 
 /**

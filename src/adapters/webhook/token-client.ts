@@ -5,10 +5,10 @@ import { formatDuration } from '../../core/time.ts'
 import type { TokenAnswer, TokenClient, WebhookCall } from '../../core/webhook-ports.ts'
 import { failureOf, timeoutResult } from './call-failure.ts'
 import { type ConnectionPhase, createConnectionsProgress } from './connection-progress.ts'
+import { createResolver, systemSources } from './dns-resolver.ts'
 import { type AgentPair, createAgents, type TunnelOption } from './got-agents.ts'
 import { maxBodyBytes, maxHeadBytes, maxInterimResponses, ResponseTooLong } from './http-client-limits.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
-import { createResolver, systemSources } from './resolver.ts'
 import type { TransportDeps } from './transport-for-any-http-client.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { Cancel, Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration } from '../../core/time.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
-import { createResolver, type Resolve, type Resolver, systemSources } from './resolver.ts'
+import { createResolver, type Resolve, type Resolver, systemSources } from './dns-resolver.ts'
 
 export interface TransportDeps {
   /**

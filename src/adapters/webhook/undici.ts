@@ -3,10 +3,10 @@ import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webho
 import { codeOf, failureOf, rootOf, timeoutResult } from './call-failure.ts'
 import { maxBodyBytes, staleCodes } from './http-client-limits.ts'
 import { KeptBody } from './kept-body.ts'
-import { createPoolGenerations, type PoolGenerations } from './pool-generations.ts'
+import { Pool } from './pool-of-undici-connections.ts'
+import { createPoolGenerations, type PoolGenerations } from './pools-by-tls-identity.ts'
 import type { UndiciConnection } from './reusable-undici-connection.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport-for-any-http-client.ts'
-import { Pool } from './undici-pool.ts'
 
 /** Sends webhook requests with undici over kept-alive connections. */
 export function createUndiciTransport(deps: TransportDeps): WebhookTransport {

@@ -4,10 +4,17 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
-import { type CommandIo, ConfigurationRefused, createCommand, print, printData, withExamples } from '../command.ts'
+import {
+  type CommandIo,
+  ConfigurationRefused,
+  createCommand,
+  print,
+  printData,
+  withExamples,
+} from '../create-command-and-report-failure.ts'
 import { configPath } from '../load-settings.ts'
 import { withConfigOption, withJsonOption, withServicesOption } from '../options.ts'
-import { printable } from '../terminal-output.ts'
+import { printable } from '../terminal-table-and-progress-bar.ts'
 
 interface Options {
   readonly config?: string

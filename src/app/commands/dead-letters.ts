@@ -10,14 +10,14 @@ import type { EventCodec, TopicReader } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
 import { createReadEvent, listDeadLetters } from '../../services/operator/visit-and-list-dead-letters.ts'
-import { type CommandIo, createCommand, print, withExamples, withRemedy } from '../command.ts'
+import { type CommandIo, createCommand, print, withExamples, withRemedy } from '../create-command-and-report-failure.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
 import { listByApi } from '../list-dead-letters-by-api.ts'
 import { loadSettings } from '../load-settings.ts'
 import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-api-options-and-clients.ts'
 import { wholeNumber, withConfigOption } from '../options.ts'
-import { tableOf } from '../terminal-output.ts'
+import { tableOf } from '../terminal-table-and-progress-bar.ts'
 
 interface Options extends FilterOptions, OperatorOptions {
   readonly config?: string

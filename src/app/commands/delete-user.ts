@@ -17,8 +17,8 @@ import { createRouting } from '../../core/delivery/route.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { topicNames } from '../../core/topics.ts'
+import { writeDeletion } from '../../services/operator/carry-out-deletion.ts'
 import { commandLimits, createFindDeletion, findDeletionRecord } from '../../services/operator/find-deletion.ts'
-import { writeDeletion } from '../../services/operator/write-deletion.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -28,12 +28,12 @@ import {
   UsageError,
   withExamples,
   withRemedy,
-} from '../command.ts'
+} from '../create-command-and-report-failure.ts'
 import { type CommandClients, type OpenCommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadSettings } from '../load-settings.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'
-import { tableOf } from '../terminal-output.ts'
+import { tableOf } from '../terminal-table-and-progress-bar.ts'
 
 interface Options {
   readonly config?: string

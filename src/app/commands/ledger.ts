@@ -5,7 +5,14 @@ import type {
 } from '../../adapters/operator-client/message-dead-letter-ledger-client.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'
-import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  createCommand,
+  printData,
+  UsageError,
+  withExamples,
+} from '../create-command-and-report-failure.ts'
 import {
   type OperatorOptions,
   openLogClient,
@@ -14,7 +21,7 @@ import {
 } from '../operator-api-options-and-clients.ts'
 import { refusalError, refusalText } from '../operator-api-refusals.ts'
 import { withJsonOption } from '../options.ts'
-import { printable, tableOf } from '../terminal-output.ts'
+import { printable, tableOf } from '../terminal-table-and-progress-bar.ts'
 
 interface Options extends OperatorOptions {
   readonly destination?: string

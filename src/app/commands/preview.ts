@@ -13,7 +13,14 @@ import type { Clock } from '../../core/ports.ts'
 import { mask, Secret } from '../../core/secret.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import type { WebhookCall } from '../../core/webhook-ports.ts'
-import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  createCommand,
+  printData,
+  UsageError,
+  withExamples,
+} from '../create-command-and-report-failure.ts'
 import { readSettings } from '../load-settings.ts'
 import {
   type OperatorOptions,
@@ -22,8 +29,8 @@ import {
   withOperatorOptions,
 } from '../operator-api-options-and-clients.ts'
 import { choice, onlyFileNote, withConfigOption, withJsonOption } from '../options.ts'
-import { printable } from '../terminal-output.ts'
-import { throwIfRefused } from './config-objects/refusal-text.ts'
+import { printable } from '../terminal-table-and-progress-bar.ts'
+import { throwIfRefused } from './config-objects/throw-if-refused.ts'
 
 interface Options extends OperatorOptions {
   readonly config?: string

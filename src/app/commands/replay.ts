@@ -12,6 +12,7 @@ import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
 import { openReplays } from '../../services/jobs/unfinished-replay-jobs.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
+import { type JobOptions, runJob, withJobOptions } from '../create-and-follow-job.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -20,15 +21,14 @@ import {
   UsageError,
   withExamples,
   withRemedy,
-} from '../command.ts'
+} from '../create-command-and-report-failure.ts'
 import { apiFilterOf, type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
-import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
 import { type CommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-api-options-and-clients.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
-import { createProgressBar, printable } from '../terminal-output.ts'
+import { createProgressBar, printable } from '../terminal-table-and-progress-bar.ts'
 
 interface Options extends FilterOptions, JobOptions {
   readonly config?: string

@@ -10,9 +10,9 @@ import {
   matchesAttemptFilter,
 } from '../../core/delivery/attempt-facts-and-record.ts'
 import { outcomes } from '../../core/delivery/outcomes-reasons-and-classification.ts'
-import { storedMessageId } from '../../core/message/identifiers.ts'
+import { storedMessageId } from '../../core/message/check-message-identifiers.ts'
 import { messageTypes } from '../../core/message/message.ts'
-import { isOwnSource } from '../../core/message/own-events-and-source-ids.ts'
+import { isOwnSource } from '../../core/message/own-event-builder-and-source-ids.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
 import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -26,11 +26,11 @@ import {
   print,
   withExamples,
   withRemedy,
-} from '../command.ts'
+} from '../create-command-and-report-failure.ts'
 import { loadSettings } from '../load-settings.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { choice, closedOption, timeOf, wholeNumber, withConfigOption } from '../options.ts'
-import { printable } from '../terminal-output.ts'
+import { printable } from '../terminal-table-and-progress-bar.ts'
 
 interface Options extends AttemptFilter {
   readonly config?: string

@@ -7,7 +7,14 @@ import { type TopicDrift, topicDrift } from '../../core/doctor/topic-drift.ts'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { type TopicSpec, topicConfig, topicSpecsOf, topicToCreate } from '../../core/topics.ts'
-import { CommandFailed, type CommandIo, commandLogger, createCommand, printData, withExamples } from '../command.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  commandLogger,
+  createCommand,
+  printData,
+  withExamples,
+} from '../create-command-and-report-failure.ts'
 import { loadSettings } from '../load-settings.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 

@@ -1,10 +1,16 @@
 import type { Command } from 'commander'
 import { liftSuppression } from '../../services/operator/lift-suppression.ts'
-import { type CommandIo, createCommand, printData, withExamples, withRemedy } from '../command.ts'
+import {
+  type CommandIo,
+  createCommand,
+  printData,
+  withExamples,
+  withRemedy,
+} from '../create-command-and-report-failure.ts'
 import { type OpenCommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadSettings } from '../load-settings.ts'
 import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'
-import { printable } from '../terminal-output.ts'
+import { printable } from '../terminal-table-and-progress-bar.ts'
 
 interface Options {
   readonly config?: string

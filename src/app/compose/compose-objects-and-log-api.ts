@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { library } from '../../../packages/client/src/version.ts'
 import { createLogSessions } from '../../adapters/kafka/log/log-sessions.ts'
-import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
+import { createChosenTransport } from '../../adapters/webhook/got-or-undici-transport.ts'
 import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import type { WithLogSession } from '../../core/log-session.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'

@@ -3,7 +3,7 @@ import { createSourceKeys, type SourceKeys } from '../../core/collector/source-k
 import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import { createRouting, type Routing, withChangedDestinations } from '../../core/delivery/route.ts'
 import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator/operator-keys.ts'
-import { createOperatorSessions, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
+import { createOperatorSessions, type OperatorSessions } from '../../core/operator/signed-session-tokens.ts'
 import type {
   CanarySettings,
   NetworkSettings,

@@ -1,4 +1,4 @@
-import { CommandFailed } from '../command.ts'
+import { CommandFailed } from '../create-command-and-report-failure.ts'
 
 /**
  * Starts an HTTP server, and returns its URL.

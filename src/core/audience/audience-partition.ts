@@ -1,6 +1,6 @@
 import { assertNever } from '../assert-never.ts'
 import type { SuppressibleRecord } from '../deletion/suppressions.ts'
-import { audiencesSource } from '../message/own-events-and-source-ids.ts'
+import { audiencesSource } from '../message/own-event-builder-and-source-ids.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import {
   type AudienceWatermark,
@@ -17,7 +17,7 @@ import {
 import { type Audience, type AudienceDirectory, absentValue } from './configured-audiences.ts'
 import { identifyOf } from './identify-message.ts'
 import type { AudienceInput, LostInput } from './input.ts'
-import { type IgnoredReason, type InputContext, type InputEffect, visitsPerTurn } from './input-effect.ts'
+import { type IgnoredReason, type InputContext, type InputEffect, visitsPerTurn } from './input-effect-types.ts'
 import { type Membership, type MembershipInput, step } from './membership.ts'
 import type { MemberKey } from './membership-and-watermark-records.ts'
 import type { Memberships } from './memberships.ts'

@@ -1,4 +1,4 @@
-import { traitNameOf } from '../message/audience-trait-name.ts'
+import { traitNameOf } from '../message/audience-name-to-trait-name.ts'
 import type { JsonText } from '../message/canonical-json-text.ts'
 import type { Settings } from '../settings/settings.ts'
 

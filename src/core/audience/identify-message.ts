@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { JsonText } from '../message/canonical-json-text.ts'
 import type { Event } from '../message/event.ts'
-import { audiencesSource, ownEvent } from '../message/own-events-and-source-ids.ts'
+import { audiencesSource, ownEvent } from '../message/own-event-builder-and-source-ids.ts'
 import type { EpochMs } from '../time.ts'
 import type { MembershipUpdate } from './membership.ts'
 import type { MemberKey } from './membership-and-watermark-records.ts'

@@ -1,6 +1,6 @@
 import { assertNever } from '../assert-never.ts'
 import type { JsonText } from '../message/canonical-json-text.ts'
-import type { ReportedResult } from '../message/reported-delivery-result.ts'
+import type { ReportedResult } from '../message/delivered-or-undelivered.ts'
 import type { EpochMs } from '../time.ts'
 import type { AudienceWatermark } from './audience-watermark.ts'
 import { clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
@@ -12,7 +12,7 @@ import {
   shiftBy,
   type UnconfirmedChanges,
   unlessExpired,
-} from './unconfirmed-changes.ts'
+} from './unconfirmed-changes-bit-set.ts'
 
 /**
  * One user in one audience at one destination. Without a stored membership, the value for users

@@ -1,5 +1,5 @@
 import { type AudienceWatermark, emptyWatermark } from './audience-watermark.ts'
-import type { InputEffect } from './input-effect.ts'
+import type { InputEffect } from './input-effect-types.ts'
 import {
   fromMembershipRecord,
   fromWatermarkRecord,

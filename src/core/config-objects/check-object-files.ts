@@ -15,8 +15,8 @@ import {
 } from '../settings/named-files-and-content-problems.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from '../settings/settings-problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
+import { secretsIn } from './find-and-replace-secrets.ts'
 import { maskIn } from './mask.ts'
-import { secretsIn } from './secret-paths.ts'
 
 /** The top-level key of the configuration file under which objects of a kind are listed. */
 export const configurationKeyOf = {

@@ -3,7 +3,7 @@ import { parseUrl } from '../network/url.ts'
 import { mask } from '../secret.ts'
 import { formatPath, valueAt } from '../settings/settings-problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
-import { type SecretValue, withSecrets } from './secret-paths.ts'
+import { type SecretValue, withSecrets } from './find-and-replace-secrets.ts'
 
 /**
  * Minimum length in characters of a secret that gets a fingerprint. A shorter secret could be

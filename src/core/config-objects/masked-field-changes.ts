@@ -3,8 +3,8 @@ import { Secret } from '../secret.ts'
 import { destination, source } from '../settings/schema-of-source-and-destination.ts'
 import { formatPath, type Path, valueAt } from '../settings/settings-problem.ts'
 import type { ConfigObject, ObjectDocument, ObjectKind } from './config-objects.ts'
+import { secretsIn, withSecrets } from './find-and-replace-secrets.ts'
 import { maskDocument, maskIn } from './mask.ts'
-import { secretsIn, withSecrets } from './secret-paths.ts'
 
 /**
  * A field that differs between two documents. A secret is shown as a mask with its fingerprint:

@@ -2,9 +2,9 @@ import type { EncryptionKey } from '../encryption-key.ts'
 import { mask } from '../secret.ts'
 import { formatPath, type SettingsProblem } from '../settings/settings-problem.ts'
 import type { ObjectDocument } from './config-objects.ts'
+import { withSecrets } from './find-and-replace-secrets.ts'
 import type { ObjectName } from './object-record.ts'
 import { type NewNonce, open, seal } from './seal.ts'
-import { withSecrets } from './secret-paths.ts'
 
 export interface OpenedDocument {
   /** The document with its secrets in plain text. A secret that cannot be decrypted is masked. */

@@ -1,8 +1,8 @@
 import { parseUrl } from '../network/url.ts'
 import { maxProblems, type Path, type SettingsProblem, valueAt } from '../settings/settings-problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
+import { type SecretValue, withSecrets } from './find-and-replace-secrets.ts'
 import { fingerprintOf, type Mask, maskIn, mayBeMaskOf } from './mask.ts'
-import { type SecretValue, withSecrets } from './secret-paths.ts'
 
 export interface Unmasked {
   readonly document: ObjectDocument

@@ -1,8 +1,8 @@
 import type { DeadLetterReason, DropReason } from '../delivery/outcomes-reasons-and-classification.ts'
 import type { JsonText } from '../message/canonical-json-text.ts'
+import { type ReportedResult, reportedResults } from '../message/delivered-or-undelivered.ts'
 import { isObject } from '../message/json.ts'
 import { parseField } from '../message/parse-message-json.ts'
-import { type ReportedResult, reportedResults } from '../message/reported-delivery-result.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 

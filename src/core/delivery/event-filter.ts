@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Event } from '../message/event.ts'
 import type { MessageType } from '../message/message.ts'
-import { isOwnSource } from '../message/own-events-and-source-ids.ts'
+import { isOwnSource } from '../message/own-event-builder-and-source-ids.ts'
 import type { Destination, DestinationFilter } from '../settings/settings.ts'
 import { type FieldPath, type FilterFields, parseFieldPath } from './filter-field-values.ts'
 import { matches, type NamePattern, parsePattern } from './name-pattern.ts'

@@ -1,7 +1,7 @@
 import { withChanges } from '../collections/map-with-changes.ts'
 import type { JsonText } from '../message/canonical-json-text.ts'
 import { type Event, maxNamedDestinations } from '../message/event.ts'
-import { isOwnSource } from '../message/own-events-and-source-ids.ts'
+import { isOwnSource } from '../message/own-event-builder-and-source-ids.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import { type FilterRule, filteredBy, isNeverFiltered } from './event-filter.ts'

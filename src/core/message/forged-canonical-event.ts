@@ -1,5 +1,5 @@
+import { isIdOrVersion, isMessageId, tooLongUserId } from './check-message-identifiers.ts'
 import type { Event } from './event.ts'
-import { isIdOrVersion, isMessageId, tooLongUserId } from './identifiers.ts'
 import { isObject } from './json.ts'
 import { type Message, messageTypes } from './message.ts'
 import {
@@ -8,7 +8,7 @@ import {
   factsSource,
   isOwnSource,
   operationsSource,
-} from './own-events-and-source-ids.ts'
+} from './own-event-builder-and-source-ids.ts'
 import { isTimestamp } from './timestamp.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { idFields, idOf } from './identifiers.ts'
+import { idFields, idOf } from './check-message-identifiers.ts'
 import { isObject } from './json.ts'
 import { type Rejection, rejection } from './message-rejection.ts'
 import { membersIn } from './split-json.ts'

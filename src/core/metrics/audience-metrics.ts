@@ -1,5 +1,5 @@
 import { staleReasons } from '../audience/audience-watermark.ts'
-import { counter, gauge, histogram, openLabels } from './declare-metrics.ts'
+import { counter, gauge, histogram, openLabels } from './metric-spec-builders.ts'
 
 /**
  * Bucket bounds of `hookline_audience_restore_seconds`, in seconds. The CPU time to restore a

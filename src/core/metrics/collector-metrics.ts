@@ -1,4 +1,4 @@
-import { counter, gauge, openLabels, tracedHistogram } from './declare-metrics.ts'
+import { counter, gauge, openLabels, tracedHistogram } from './metric-spec-builders.ts'
 
 /**
  * Bucket bounds of `hookline_collector_store_seconds`, in seconds. The collector waits at most 10 s

@@ -1,4 +1,4 @@
-import { counter, gauge, openLabels } from './declare-metrics.ts'
+import { counter, gauge, openLabels } from './metric-spec-builders.ts'
 
 const { check } = openLabels
 

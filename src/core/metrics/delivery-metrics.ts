@@ -5,7 +5,7 @@ import {
   failedOutcomes,
   outcomes,
 } from '../delivery/outcomes-reasons-and-classification.ts'
-import { counter, gauge, histogram, openLabels, tracedHistogram } from './declare-metrics.ts'
+import { counter, gauge, histogram, openLabels, tracedHistogram } from './metric-spec-builders.ts'
 
 /**
  * Bucket bounds for the delays of first attempts, retries and canary messages, in seconds. The

@@ -1,4 +1,4 @@
-import { counter, gauge } from './declare-metrics.ts'
+import { counter, gauge } from './metric-spec-builders.ts'
 
 const kind = ['replay', 'resend'] as const
 

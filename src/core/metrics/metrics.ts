@@ -1,10 +1,10 @@
 import { audienceMetrics } from './audience-metrics.ts'
 import { collectorMetrics } from './collector-metrics.ts'
 import { processMetrics } from './configuration-and-process-metrics.ts'
-import type { LabelSet, LabelsOf, MetricSpec } from './declare-metrics.ts'
 import { deliveryMetrics } from './delivery-metrics.ts'
 import { jobMetrics } from './job-metrics.ts'
 import { kafkaMetrics } from './kafka-metrics.ts'
+import type { LabelSet, LabelsOf, MetricSpec } from './metric-spec-builders.ts'
 
 /**
  * All metrics that Hookline measures itself. `schemas/metrics.yaml` and its reference page are

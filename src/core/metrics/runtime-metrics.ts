@@ -1,4 +1,4 @@
-import { counter, gauge, histogram } from './declare-metrics.ts'
+import { counter, gauge, histogram } from './metric-spec-builders.ts'
 
 const bytes = { unit: 'bytes', use: 'debug' } as const
 const lag = { unit: 'seconds', use: 'debug' } as const

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { Objection } from '../invalid-value-objection.ts'
+import type { Objection } from '../invalid-value-message-and-hint.ts'
 
 /**
  * One parsed entry of `network.allow`. An IPv4 block in IPv6 notation (`::ffff:10.0.0.0/104`) is

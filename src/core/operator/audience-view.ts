@@ -1,5 +1,5 @@
 import type { Audience } from '../audience/configured-audiences.ts'
-import { type SyncStatus, syncStatuses } from '../audience/membership-sync-status.ts'
+import { type SyncStatus, syncStatuses } from '../audience/membership-status-at-destination.ts'
 import { type SyncId, syncBegan } from '../audience/sync-id.ts'
 import { isoOf } from '../message/timestamp.ts'
 

@@ -1,4 +1,4 @@
-import type { LogField } from '../logging/log-fields.ts'
+import type { LogField } from '../logging/redact-log-fields.ts'
 
 /**
  * The fields of an audit line. Write each field, without a spread: TypeScript does not check the

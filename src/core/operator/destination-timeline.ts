@@ -1,6 +1,6 @@
 import type { RecordedAttempt } from '../delivery/attempt-details-and-recording-rule.ts'
 import { isoOf } from '../message/timestamp.ts'
-import type { FoundDeadLetter, FoundEvent, FoundRetryRecord, TimelineInput } from './records-found-for-timeline.ts'
+import type { FoundDeadLetter, FoundEvent, FoundRetryRecord, TimelineInput } from './message-timeline-input.ts'
 
 export const timelineStates = ['delivered', 'waiting', 'dead_lettered', 'dropped', 'unknown'] as const
 export type TimelineState = (typeof timelineStates)[number]

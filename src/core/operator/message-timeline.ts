@@ -4,7 +4,7 @@ import { isoOf } from '../message/timestamp.ts'
 import { type DurationMs, type EpochMs, epochMs, formatDuration } from '../time.ts'
 import { positionOf, type RecordPosition } from './dead-letter-view.ts'
 import { type DestinationTimeline, type FoundForDestination, timelineOfDestination } from './destination-timeline.ts'
-import type { FoundEvent, FoundRetryRecord, TimelineInput } from './records-found-for-timeline.ts'
+import type { FoundEvent, FoundRetryRecord, TimelineInput } from './message-timeline-input.ts'
 
 export interface TimelineRecord extends RecordPosition {
   /** The timestamp of the record; ISO 8601, UTC. */

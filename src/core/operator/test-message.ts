@@ -1,7 +1,7 @@
 import { classify, type Outcome } from '../delivery/outcomes-reasons-and-classification.ts'
 import { messageRequestsOf } from '../delivery/requests-for-preview-or-test.ts'
 import type { JsonText } from '../message/canonical-json-text.ts'
-import { ownEvent } from '../message/own-events-and-source-ids.ts'
+import { ownEvent } from '../message/own-event-builder-and-source-ids.ts'
 import { type DeliveryRules, effectivePolicy } from '../settings/effective-policy.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'

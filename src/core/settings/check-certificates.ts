@@ -1,4 +1,4 @@
-import type { Objection } from '../invalid-value-objection.ts'
+import type { Objection } from '../invalid-value-message-and-hint.ts'
 import type { Rule, WellFormed } from './configuration-rule.ts'
 import { contentProblem, type FileContents, keyFits, rsaBitsOf } from './named-files-and-content-problems.ts'
 import { type Path, type SettingsProblem, valueAt } from './settings-problem.ts'

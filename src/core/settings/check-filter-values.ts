@@ -1,4 +1,4 @@
-import type { Objection } from '../invalid-value-objection.ts'
+import type { Objection } from '../invalid-value-message-and-hint.ts'
 import type { Rule } from './configuration-rule.ts'
 import type { conditionOps } from './schema-of-event-filter.ts'
 import type { SettingsProblem } from './settings-problem.ts'

@@ -1,4 +1,4 @@
-import { traitNameOf } from '../message/audience-trait-name.ts'
+import { traitNameOf } from '../message/audience-name-to-trait-name.ts'
 import { type Rule, repeated, type WellFormed } from './configuration-rule.ts'
 import { adviceOnName } from './key-and-name-hints.ts'
 import { maxProblems, type Path, type SettingsProblem } from './settings-problem.ts'

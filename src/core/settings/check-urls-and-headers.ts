@@ -1,4 +1,4 @@
-import type { Objection } from '../invalid-value-objection.ts'
+import type { Objection } from '../invalid-value-message-and-hint.ts'
 import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../network/allowed-addresses.ts'
 import { isPlainHttp, parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
 import { revealed } from '../secret.ts'

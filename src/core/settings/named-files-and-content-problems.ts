@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { parseEncryptionKey } from '../encryption-key.ts'
-import type { Objection } from '../invalid-value-objection.ts'
+import type { Objection } from '../invalid-value-message-and-hint.ts'
 import { refuseUrl } from '../network/url.ts'
 import { refuseSigningKey } from '../signing/ed25519-signing-key.ts'
 import type { Pruned } from './check-against-schema.ts'

@@ -1,4 +1,4 @@
-import type { Objection } from '../invalid-value-objection.ts'
+import type { Objection } from '../invalid-value-message-and-hint.ts'
 
 /** Header names that Hookline or HTTP itself sets, in lower case. */
 const reservedNames = new Set([

@@ -1,5 +1,5 @@
 import { createPrivateKey, hash, type KeyObject } from 'node:crypto'
-import type { Objection } from '../invalid-value-objection.ts'
+import type { Objection } from '../invalid-value-message-and-hint.ts'
 
 /*
  * The text of a private Ed25519 key has one of two forms: PKCS#8 in PEM, or `whsk_` and the seed in

@@ -2,7 +2,7 @@ import type { AudiencePartition } from '../../core/audience/audience-partition.t
 import { staleReasons } from '../../core/audience/audience-watermark.ts'
 import type { AudienceDirectory } from '../../core/audience/configured-audiences.ts'
 import { type AudienceInput, inputUser, type LostInput } from '../../core/audience/input.ts'
-import type { IgnoredReason } from '../../core/audience/input-effect.ts'
+import type { IgnoredReason } from '../../core/audience/input-effect-types.ts'
 import { InputScheduler, type QueuedInput } from '../../core/audience/input-scheduler.ts'
 import { parseMembershipKey, type ReadRecord } from '../../core/audience/membership-and-watermark-records.ts'
 import { syncBegan } from '../../core/audience/sync-id.ts'

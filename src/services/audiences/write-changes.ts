@@ -1,4 +1,4 @@
-import type { InputEffect } from '../../core/audience/input-effect.ts'
+import type { InputEffect } from '../../core/audience/input-effect-types.ts'
 import {
   type MemberKey,
   type MembershipRecord,

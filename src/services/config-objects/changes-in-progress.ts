@@ -1,4 +1,4 @@
-import { mayConflict, type References } from '../../core/config-objects/object-references.ts'
+import { mayConflict, type References } from '../../core/config-objects/check-object-references.ts'
 
 /**
  * The changes that this process is writing. If a new change may conflict with a change in progress,

@@ -1,5 +1,5 @@
-import { describeFileObject, describeTopicObject } from '../../core/config-objects/config-object-from-topic-or-file.ts'
 import type { ConfigObject, ObjectKind } from '../../core/config-objects/config-objects.ts'
+import { describeFileObject, describeTopicObject } from '../../core/config-objects/describe-config-object.ts'
 import { isInFile, type Merged } from '../../core/config-objects/merge-objects.ts'
 import { type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import type { Settings } from '../../core/settings/settings.ts'

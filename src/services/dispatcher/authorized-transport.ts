@@ -1,4 +1,4 @@
-import type { Token } from '../../core/oauth2/token-cache.ts'
+import type { Token } from '../../core/oauth2/token-renewal-rules.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { Destination, OAuth2Settings } from '../../core/settings/settings.ts'
 import { isSameValue } from '../../core/settings/settings-change.ts'

@@ -6,7 +6,7 @@ import {
 } from '../../core/deletion/deletion-record-and-status.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import type { OriginReport } from './delivery-result-report.ts'
+import type { OriginReport } from './report-for-audience-or-deletion.ts'
 
 interface Deps {
   readonly topics: Pick<TopicNames, 'audienceInput' | 'deletions'>

@@ -15,8 +15,8 @@ import { type AppendDeps, type Appends, createAppends } from '../partitions/appe
 import { createWriteDeadLetter } from '../partitions/write-dead-letter.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { Delivery } from './delivery.ts'
-import { type DeliveryResult, reportOf } from './delivery-result-report.ts'
 import type { OriginReportRecord } from './delivery-result-report-record.ts'
+import { type DeliveryResult, reportOf } from './report-for-audience-or-deletion.ts'
 import { createCountResults } from './result-metrics.ts'
 
 interface Deps extends AppendDeps {

@@ -9,7 +9,7 @@ import {
   type TokenCache,
   withAcceptance,
   withResult,
-} from '../../core/oauth2/token-cache.ts'
+} from '../../core/oauth2/token-renewal-rules.ts'
 import { tokenRequest } from '../../core/oauth2/token-request.ts'
 import { parseTokenResponse, type TokenFailure, type TokenResult } from '../../core/oauth2/token-response.ts'
 import type { Cancel, Clock, Logger } from '../../core/ports.ts'

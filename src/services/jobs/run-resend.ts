@@ -11,8 +11,8 @@ import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import { createPacer, type Pacer } from '../pacer.ts'
 import { checkAgainAfter, maxConfigurationWait } from './configuration-wait-limits.ts'
 import type { OwnedJob } from './owned-job.ts'
-import { ResendBatch } from './resend-batch.ts'
 import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
+import { ResendBatch } from './write-resend-copies-until-stored.ts'
 
 /** Maximum time, in ms, between two writes of the job's position to the jobs topic. */
 const batchMs = 1_000

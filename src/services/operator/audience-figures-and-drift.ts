@@ -1,11 +1,11 @@
 import { syncIdsIn } from '../../core/audience/audience-watermark.ts'
 import type { Membership } from '../../core/audience/membership.ts'
-import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/membership-sync-status.ts'
+import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/membership-status-at-destination.ts'
 import { type SyncId, syncId } from '../../core/audience/sync-id.ts'
 import type { JsonText } from '../../core/message/canonical-json-text.ts'
 import type { AudienceFigures } from '../../core/operator/audience-view.ts'
 import type { EpochMs } from '../../core/time.ts'
-import { type MembershipSource, visitMemberships } from './read-memberships.ts'
+import { type MembershipSource, visitMemberships } from './visit-all-memberships.ts'
 
 interface Deps extends MembershipSource {
   readonly now: EpochMs

@@ -23,10 +23,10 @@ import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { type TraceContext, traceHeaders } from '../../core/trace/context.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
+import { writeDeletion } from './carry-out-deletion.ts'
 import { createFindDeletion, requestLimits } from './find-deletion.ts'
 import { isKafkaError } from './is-kafka-error.ts'
-import { type SyncReport, writeSync } from './write-audience-sync.ts'
-import { writeDeletion } from './write-deletion.ts'
+import { type SyncReport, writeSync } from './write-sync-members-and-end.ts'
 
 export interface OperatorDeps {
   readonly producer: LogProducer

@@ -10,7 +10,7 @@ import type { Clock, Logger, TopicReader } from '../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
 import { within } from '../../core/within-time-limit.ts'
 import { audienceFigures } from './audience-figures-and-drift.ts'
-import type { MembershipSource } from './read-memberships.ts'
+import type { MembershipSource } from './visit-all-memberships.ts'
 
 /**
  * Maximum wait of a request for the current reading of the memberships topic. After this time, the

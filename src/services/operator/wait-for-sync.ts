@@ -1,13 +1,13 @@
 import { type SyncMode, syncIdsIn } from '../../core/audience/audience-watermark.ts'
 import type { Audience } from '../../core/audience/configured-audiences.ts'
-import { syncStatusOf } from '../../core/audience/membership-sync-status.ts'
+import { syncStatusOf } from '../../core/audience/membership-status-at-destination.ts'
 import { syncId as idOf, isAhead, type SyncId } from '../../core/audience/sync-id.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
 import { withRetries } from '../../core/retry-temporary-failures.ts'
 import { sleep } from '../../core/sleep-and-yield.ts'
 import { durationMs } from '../../core/time.ts'
 import { isTemporaryKafkaError } from './is-kafka-error.ts'
-import { type MembershipSource, visitMemberships } from './read-memberships.ts'
+import { type MembershipSource, visitMemberships } from './visit-all-memberships.ts'
 
 const checkEvery = durationMs(1_000)
 /** Pause after a read, as a multiple of its duration: reads take at most a fifth of the time. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
+import { createOperatorSessions } from '../../../src/core/operator/signed-session-tokens.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { operatorKey, readKey } from '../../support/operator/scripted-deletion-and-audience-api.ts'
 import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'

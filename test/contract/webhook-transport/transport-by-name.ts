@@ -1,5 +1,5 @@
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
-import { createChosenTransport } from '../../../src/adapters/webhook/chosen-transport.ts'
+import { createChosenTransport } from '../../../src/adapters/webhook/got-or-undici-transport.ts'
 import type { DeliverySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'

@@ -3,8 +3,8 @@ import { valueIn } from '../../../src/core/audience/identify-message.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
+import type { ReportedResult } from '../../../src/core/message/delivered-or-undelivered.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import type { ReportedResult } from '../../../src/core/message/reported-delivery-result.ts'
 import type {
   EventCodec,
   LogProducer,
@@ -16,7 +16,7 @@ import { type DurationMs, durationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { type AudiencesService, createAudiencesService } from '../../../src/services/audiences/audiences.ts'
-import { reportOf } from '../../../src/services/dispatcher/delivery-result-report.ts'
+import { reportOf } from '../../../src/services/dispatcher/report-for-audience-or-deletion.ts'
 import { destinationOf, start } from '../builders.ts'
 import { consumerWhileAlive } from '../kafka/ignore-consumer-calls-after-kill.ts'
 import { JsonValueCodec } from '../kafka/json-codec.ts'

@@ -2,7 +2,7 @@ import type { OutcomeInput } from '../../../src/core/audience/input.ts'
 import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EpochMs } from '../../../src/core/time.ts'
-import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/delivery-result-report.ts'
+import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/report-for-audience-or-deletion.ts'
 
 /** What can happen to a copy of an event between the events topic and its destination. */
 export const fates = [

@@ -2,7 +2,7 @@ import { AudiencePartition } from '../../../src/core/audience/audience-partition
 import type { SyncMode } from '../../../src/core/audience/audience-watermark.ts'
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/configured-audiences.ts'
 import type { AudienceInput, LostInput } from '../../../src/core/audience/input.ts'
-import type { InputEffect } from '../../../src/core/audience/input-effect.ts'
+import type { InputEffect } from '../../../src/core/audience/input-effect-types.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-and-watermark-records.ts'
 import type { Restored } from '../../../src/core/audience/partition-memberships-and-watermarks.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'

@@ -9,7 +9,7 @@ import {
   UploadCutShort,
 } from '../../../src/core/operator/deletion-and-audience-api.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
-import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
+import { createOperatorSessions } from '../../../src/core/operator/signed-session-tokens.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import type { TraceContext } from '../../../src/core/trace/context.ts'
 import { Conditions } from '../awaited-conditions.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from '@jest/globals'
 import { processClock } from '../../../src/adapters/clock/process-clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
-import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
+import { createOperatorSessions } from '../../../src/core/operator/signed-session-tokens.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { operatorKey, readKey, ScriptedOperatorApi } from './scripted-deletion-and-audience-api.ts'

@@ -6,7 +6,7 @@ import type {
   FoundEvent,
   FoundRetryRecord,
   TimelineInput,
-} from '../../../src/core/operator/records-found-for-timeline.ts'
+} from '../../../src/core/operator/message-timeline-input.ts'
 import { durationMs, epochMs } from '../../../src/core/time.ts'
 
 export const start = epochMs(Date.UTC(2026, 2, 1))

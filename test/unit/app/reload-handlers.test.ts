@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import type { LogLevel } from '../../../src/adapters/logger-and-audit-log.ts'
 import { reloadHandlers } from '../../../src/app/reload-handlers.ts'
-import { loggable } from '../../../src/core/logging/log-fields.ts'
+import { loggable } from '../../../src/core/logging/redact-log-fields.ts'
 import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 

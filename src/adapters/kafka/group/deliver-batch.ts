@@ -3,7 +3,7 @@ import { heldBytes } from '../../../core/flow/prefetch-limits.ts'
 import type { LogConsumerHandlers, LogRecord } from '../../../core/ports.ts'
 import type { FetchedBatch } from '../kafkajs/private-api.ts'
 import { toLogRecord } from '../log/to-log-record.ts'
-import { defaultFetchSize } from './fetch-size.ts'
+import { defaultFetchSize } from './fetch-size-limits.ts'
 import type { OwnedPartition } from './owned-partitions.ts'
 
 /**

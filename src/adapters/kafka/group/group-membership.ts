@@ -13,8 +13,8 @@ import {
   memberGenerationOf,
 } from './assignment-change.ts'
 import { excessPartitionsIn, type MemberState, type SubscriptionUserData } from './assignor.ts'
-import { BrokerFailover } from './broker-failover.ts'
 import { RebalanceFetcher } from './fetch-during-rebalance.ts'
+import { BrokerFailover } from './keep-membership-during-failover.ts'
 import { type LostPosition, positionAfterTruncation } from './lost-position.ts'
 import {
   groupByTopic,

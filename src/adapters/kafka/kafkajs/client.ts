@@ -22,7 +22,7 @@ import { internal } from './private-api.ts'
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
  * Retries of all requests except produce requests. There are few, because kafkajs sends all retries
- * to the same broker, even if it is down. `group/broker-failover.ts` retries heartbeats and fetches
+ * to the same broker, even if it is down. `group/keep-membership-during-failover.ts` retries heartbeats and fetches
  * for longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }

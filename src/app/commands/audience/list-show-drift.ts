@@ -1,11 +1,11 @@
 import { once } from 'node:events'
-import { type SyncStatus, syncStatusOf } from '../../../core/audience/membership-sync-status.ts'
+import { type SyncStatus, syncStatusOf } from '../../../core/audience/membership-status-at-destination.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { audienceDocument, audienceViews } from '../../../core/operator/audience-view.ts'
 import { audienceFigures, visitDrift } from '../../../services/operator/audience-figures-and-drift.ts'
-import { visitMemberships } from '../../../services/operator/read-memberships.ts'
-import { CommandFailed, type CommandIo, printData } from '../../command.ts'
-import { printable } from '../../terminal-output.ts'
+import { visitMemberships } from '../../../services/operator/visit-all-memberships.ts'
+import { CommandFailed, type CommandIo, printData } from '../../create-command-and-report-failure.ts'
+import { printable } from '../../terminal-table-and-progress-bar.ts'
 import { audienceLines, driftLines, memberLines, membershipDocument } from './output.ts'
 import {
   type AudienceOptions,

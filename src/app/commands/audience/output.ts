@@ -1,5 +1,5 @@
 import type { Membership } from '../../../core/audience/membership.ts'
-import { type SyncStatus, syncStatuses } from '../../../core/audience/membership-sync-status.ts'
+import { type SyncStatus, syncStatuses } from '../../../core/audience/membership-status-at-destination.ts'
 import { syncBegan } from '../../../core/audience/sync-id.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { isoOf } from '../../../core/message/timestamp.ts'
@@ -9,7 +9,7 @@ import {
   connectionOf,
   syncDocument,
 } from '../../../core/operator/audience-view.ts'
-import { tableOf } from '../../terminal-output.ts'
+import { tableOf } from '../../terminal-table-and-progress-bar.ts'
 
 const listTitles = ['NAME', 'KIND', 'PROPERTY', 'LAST SYNC', 'DESTINATION', 'MEMBERS', ...syncStatuses.map(titleOf)]
 

@@ -8,9 +8,15 @@ import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { maxMessageBytes } from '../../../core/message/message-size-limits.ts'
 import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
 import { type WaitReport, waitForSync } from '../../../services/operator/wait-for-sync.ts'
-import { type SyncReport, writeSync } from '../../../services/operator/write-audience-sync.ts'
-import { CommandFailed, type CommandIo, printData, UsageError, withRemedy } from '../../command.ts'
-import { createProgressBar } from '../../terminal-output.ts'
+import { type SyncReport, writeSync } from '../../../services/operator/write-sync-members-and-end.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  printData,
+  UsageError,
+  withRemedy,
+} from '../../create-command-and-report-failure.ts'
+import { createProgressBar } from '../../terminal-table-and-progress-bar.ts'
 import {
   type AudienceOptions,
   type AudienceTask,

@@ -2,7 +2,7 @@ import type { Step } from '../../../core/config-objects/apply-plan.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
 import type { FieldChange } from '../../../core/config-objects/masked-field-changes.ts'
 import { formatPath } from '../../../core/settings/settings-problem.ts'
-import { printable } from '../../terminal-output.ts'
+import { printable } from '../../terminal-table-and-progress-bar.ts'
 import type { ApplyOutcome } from './apply-objects-by-api.ts'
 
 type Applied = Exclude<ApplyOutcome, { readonly kind: 'refused' }>

@@ -1,14 +1,14 @@
 import { text as readText } from 'node:stream/consumers'
 import { formatProblem, problemsToShow } from '../../../adapters/config-file/config-file.ts'
-import { type FiledObject, readObjectFiles } from '../../../adapters/config-file/read-object-files.ts'
+import { type FiledObject, readObjectFiles } from '../../../adapters/config-file/read-files-to-apply.ts'
 import type { ObjectApiClient } from '../../../adapters/operator-client/object-api-client.ts'
 import { parsePath } from '../../../core/config-objects/parse-path.ts'
-import { CommandFailed, ConfigurationRefused, printData, UsageError } from '../../command.ts'
+import { CommandFailed, ConfigurationRefused, printData, UsageError } from '../../create-command-and-report-failure.ts'
 import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { type ApplyOutcome, applyObjects, type ObjectClient, type RefusedStep } from './apply-objects-by-api.ts'
 import { applyDocument, applyLines } from './apply-output.ts'
-import { refusalText, throwIfRefused } from './refusal-text.ts'
 import type { ObjectTask } from './subcommand.ts'
+import { refusalText, throwIfRefused } from './throw-if-refused.ts'
 
 export interface ApplyOptions extends OperatorOptions {
   readonly file: string

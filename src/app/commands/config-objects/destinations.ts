@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { destinationStates } from '../../../core/operator/object-view.ts'
-import { type CommandIo, createCommand, withExamples } from '../../command.ts'
+import { type CommandIo, createCommand, withExamples } from '../../create-command-and-report-failure.ts'
 import { closedOption, withJsonOption } from '../../options.ts'
 import { applyFiles } from './apply.ts'
 import { deleteObject, rotateSecret, switchDestination } from './delete-switch-rotate.ts'
 import { listObjects, showObject } from './list-and-show.ts'
-import { showStatus } from './show-status.ts'
+import { showStatus } from './show-destination-status.ts'
 import { objectAction, objectSubcommand } from './subcommand.ts'
 import { testDestination } from './test-destination.ts'
 

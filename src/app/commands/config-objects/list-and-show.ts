@@ -1,11 +1,11 @@
 import { yamlOf } from '../../../adapters/config-file/write-yaml.ts'
 import type { ShownObject } from '../../../adapters/operator-client/object-api-client.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
-import { type CommandIo, print, printData } from '../../command.ts'
+import { type CommandIo, print, printData } from '../../create-command-and-report-failure.ts'
 import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
-import { printable, tableOf } from '../../terminal-output.ts'
-import { problemText, throwIfRefused } from './refusal-text.ts'
+import { printable, tableOf } from '../../terminal-table-and-progress-bar.ts'
 import type { ObjectTask } from './subcommand.ts'
+import { problemText, throwIfRefused } from './throw-if-refused.ts'
 
 export interface ListOptions extends OperatorOptions {
   readonly state?: string

@@ -1,9 +1,9 @@
 import type { Tested } from '../../../adapters/operator-client/object-api-client.ts'
-import { CommandFailed, printData } from '../../command.ts'
+import { CommandFailed, printData } from '../../create-command-and-report-failure.ts'
 import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
-import { printable } from '../../terminal-output.ts'
-import { throwIfRefused } from './refusal-text.ts'
+import { printable } from '../../terminal-table-and-progress-bar.ts'
 import type { ObjectTask } from './subcommand.ts'
+import { throwIfRefused } from './throw-if-refused.ts'
 
 /** `hookline destinations test` */
 export async function testDestination(

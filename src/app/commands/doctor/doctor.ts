@@ -9,11 +9,18 @@ import { type Finding, formatFinding } from '../../../core/doctor/finding.ts'
 import { everyService, type ServiceName } from '../../../core/settings/service-names.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { durationMs } from '../../../core/time.ts'
-import { CommandFailed, type CommandIo, commandLogger, createCommand, printData, withExamples } from '../../command.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  commandLogger,
+  createCommand,
+  printData,
+  withExamples,
+} from '../../create-command-and-report-failure.ts'
 import { loadSettings } from '../../load-settings.ts'
 import { mergeConfigTopic } from '../../merged-settings-of-command.ts'
 import { withConfigOption, withJsonOption, withServicesOption } from '../../options.ts'
-import { printable } from '../../terminal-output.ts'
+import { printable } from '../../terminal-table-and-progress-bar.ts'
 import { examine, type Instruments } from './examine.ts'
 
 interface Options {

@@ -9,11 +9,18 @@ import type { Clock } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { topicNames } from '../../../core/topics.ts'
 import { paced } from '../../../services/pacer.ts'
-import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../../command.ts'
+import {
+  CommandFailed,
+  type CommandIo,
+  createCommand,
+  printData,
+  UsageError,
+  withExamples,
+} from '../../create-command-and-report-failure.ts'
 import { type CommandClients, openCommandClients } from '../../kafka-clients-of-commands.ts'
 import { loadMergedSettings } from '../../merged-settings-of-command.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../../options.ts'
-import { createProgressBar, type ProgressBar } from '../../terminal-output.ts'
+import { createProgressBar, type ProgressBar } from '../../terminal-table-and-progress-bar.ts'
 import { createEventWriter, type EventWriter } from './event-writer.ts'
 import { createSampleMessages } from './sample-messages.ts'
 

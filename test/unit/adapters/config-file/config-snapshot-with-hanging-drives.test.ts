@@ -8,7 +8,7 @@ let listing = Promise.withResolvers<string[]>()
 const readdir = jest.fn((_: string) => listing.promise)
 const open = jest.fn((_: string) => listing.promise)
 jest.unstable_mockModule('node:fs/promises', () => ({ ...realFs, readdir, open }))
-const { createConfigSnapshot } = await import('../../../../src/adapters/config-file/config-snapshot.ts')
+const { createConfigSnapshot } = await import('../../../../src/adapters/config-file/read-files-and-detect-changes.ts')
 
 const late = {
   kind: 'unreadable',

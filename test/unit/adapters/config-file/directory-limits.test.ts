@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { stringify } from 'yaml'
 import { formatProblem } from '../../../../src/adapters/config-file/config-file.ts'
-import { createConfigSnapshot } from '../../../../src/adapters/config-file/config-snapshot.ts'
 import { limitTokens } from '../../../../src/adapters/config-file/directory-limits.ts'
 import { readConfigFiles } from '../../../../src/adapters/config-file/read-config-files.ts'
+import { createConfigSnapshot } from '../../../../src/adapters/config-file/read-files-and-detect-changes.ts'
 import { configFolder, loadValid } from '../../../support/config/config-folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }

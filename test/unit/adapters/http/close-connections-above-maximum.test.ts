@@ -5,7 +5,7 @@ import { afterEach, expect, it } from '@jest/globals'
 import { limitConnections, protectRequests } from '../../../../src/adapters/http/close-connections-above-maximum.ts'
 import { createNodeServer } from '../../../../src/adapters/http/node-server-with-limits.ts'
 import { defaultLimits } from '../../../../src/adapters/http/server-limits.ts'
-import { ConnectionLimiter } from '../../../../src/core/network/connection-limiter.ts'
+import { ConnectionLimiter } from '../../../../src/core/network/server-connection-limiter.ts'
 import { connect, type Wire } from '../../../support/network/raw-http-client.ts'
 
 const wires: Wire[] = []

@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals'
 import { createOperatorAuthentication } from '../../../../src/adapters/http/operator-authentication.ts'
 import { FailureThrottle } from '../../../../src/core/operator/authentication-failure-throttle.ts'
 import { createFindOperatorKey } from '../../../../src/core/operator/operator-keys.ts'
-import { createOperatorSessions } from '../../../../src/core/operator/operator-sessions.ts'
+import { createOperatorSessions } from '../../../../src/core/operator/signed-session-tokens.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { ada, dashboard } from '../../../support/operator/session-server.ts'
 

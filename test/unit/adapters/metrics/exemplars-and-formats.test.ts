@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
-import { openMetricsOf } from '../../../../src/adapters/metrics/open-metrics.ts'
-import { type LabelSet, seriesBudget } from '../../../../src/core/metrics/declare-metrics.ts'
+import { openMetricsOf } from '../../../../src/adapters/metrics/prometheus-to-open-metrics.ts'
+import { type LabelSet, seriesBudget } from '../../../../src/core/metrics/metric-spec-builders.ts'
 import { type Metrics, metricSpecs, type TracedHistogram } from '../../../../src/core/metrics/metrics.ts'
 import { contractMetrics } from '../../../support/prometheus/metrics-contract.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createMetrics, type MetricsRegistry } from '../../../../src/adapters/metrics/metrics.ts'
 import { overflowVariants } from '../../../../src/adapters/metrics/series-budget.ts'
 import { outcomes } from '../../../../src/core/delivery/outcomes-reasons-and-classification.ts'
-import { seriesBudget } from '../../../../src/core/metrics/declare-metrics.ts'
+import { seriesBudget } from '../../../../src/core/metrics/metric-spec-builders.ts'
 
 /** The values of the series of one metric, by `{labels}`. */
 async function seriesOf({ text }: MetricsRegistry, name: string): Promise<ReadonlyMap<string, number>> {

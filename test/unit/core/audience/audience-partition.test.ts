@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/configured-audiences.ts'
 import { changeId } from '../../../../src/core/audience/identify-message.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
-import { syncStatusOf } from '../../../../src/core/audience/membership-sync-status.ts'
+import { syncStatusOf } from '../../../../src/core/audience/membership-status-at-destination.ts'
 import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {

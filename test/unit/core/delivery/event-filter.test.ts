@@ -3,7 +3,7 @@ import { type FilterRule, filteredBy, isNeverFiltered } from '../../../../src/co
 import { FilterFields } from '../../../../src/core/delivery/filter-field-values.ts'
 import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import type { Message } from '../../../../src/core/message/message.ts'
-import { audiencesSource, canarySource } from '../../../../src/core/message/own-events-and-source-ids.ts'
+import { audiencesSource, canarySource } from '../../../../src/core/message/own-event-builder-and-source-ids.ts'
 import type { DestinationFilter } from '../../../../src/core/settings/settings.ts'
 import { destinationOf, eventOf, messageOf } from '../../../support/builders.ts'
 

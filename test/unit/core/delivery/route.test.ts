@@ -12,7 +12,7 @@ import {
   audiencesSource,
   canarySource,
   operationsSource,
-} from '../../../../src/core/message/own-events-and-source-ids.ts'
+} from '../../../../src/core/message/own-event-builder-and-source-ids.ts'
 import { type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import { destinationOf, eventOf, messageOf, sourceOf, start } from '../../../support/builders.ts'
 

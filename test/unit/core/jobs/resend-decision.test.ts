@@ -3,9 +3,9 @@ import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { isCopyOfRead, resendOf, routingOf } from '../../../../src/core/jobs/resend-decision.ts'
 import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
+import { messageIdAt } from '../../../../src/core/message/check-message-identifiers.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
-import { messageIdAt } from '../../../../src/core/message/identifiers.ts'
-import { canarySource, operationsSource } from '../../../../src/core/message/own-events-and-source-ids.ts'
+import { canarySource, operationsSource } from '../../../../src/core/message/own-event-builder-and-source-ids.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import {

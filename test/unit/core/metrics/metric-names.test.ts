@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { LabelSet } from '../../../../src/core/metrics/declare-metrics.ts'
+import type { LabelSet } from '../../../../src/core/metrics/metric-spec-builders.ts'
 import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
 
 /* Checks Hookline's metrics against the rules of Prometheus for names. */

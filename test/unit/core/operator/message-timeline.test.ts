@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { RecordedAttempt } from '../../../../src/core/delivery/attempt-details-and-recording-rule.ts'
 import { messageTimeline } from '../../../../src/core/operator/message-timeline.ts'
-import type { TimelineInput } from '../../../../src/core/operator/records-found-for-timeline.ts'
+import type { TimelineInput } from '../../../../src/core/operator/message-timeline-input.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
   foundAttempt,

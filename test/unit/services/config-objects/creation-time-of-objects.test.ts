@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { decodeRecord, encodeRecord } from '../../../../src/core/config-objects/object-record.ts'
 import { copyOf } from '../../../../src/core/config-objects/objects-from-topic.ts'
-import { undoOf } from '../../../../src/core/config-objects/undo-conflicting-change.ts'
+import { undoOf } from '../../../../src/core/config-objects/record-that-undoes-change.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { start } from '../../../support/builders.ts'

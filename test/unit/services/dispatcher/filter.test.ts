@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
-import { audiencesSource, canarySource } from '../../../../src/core/message/own-events-and-source-ids.ts'
+import { audiencesSource, canarySource } from '../../../../src/core/message/own-event-builder-and-source-ids.ts'
 import type { DestinationFilter } from '../../../../src/core/settings/settings.ts'
 import { messageOf } from '../../../support/builders.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'

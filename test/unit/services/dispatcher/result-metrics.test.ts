@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
-import { canarySource } from '../../../../src/core/message/own-events-and-source-ids.ts'
+import { canarySource } from '../../../../src/core/message/own-event-builder-and-source-ids.ts'
 import type { RecordHeaders } from '../../../../src/core/ports.ts'
 import type { DurationMs } from '../../../../src/core/time.ts'
 import { carriedOf, later, recordOf } from '../../../support/builders.ts'

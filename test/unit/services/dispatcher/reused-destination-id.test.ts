@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { audiencesSource, canarySource } from '../../../../src/core/message/own-events-and-source-ids.ts'
+import { audiencesSource, canarySource } from '../../../../src/core/message/own-event-builder-and-source-ids.ts'
 import { sourceOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/normalised-track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'

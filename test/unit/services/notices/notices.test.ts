@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ObjectChange } from '../../../../src/core/config-objects/config-objects.ts'
-import { factsSource } from '../../../../src/core/message/own-events-and-source-ids.ts'
+import { factsSource } from '../../../../src/core/message/own-event-builder-and-source-ids.ts'
 import { encodeFacts } from '../../../../src/core/notices/destination-facts.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { messageOf } from '../../../support/builders.ts'

@@ -2,7 +2,7 @@ import type { DestinationStatus, Results } from '../../api/response-types.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { countText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
-import { type Share, ShareBar } from '../../components/share-bar.tsx'
+import { type Share, ShareBar } from '../../components/stacked-bar.tsx'
 
 const sharesOf = (results: Results): readonly Share[] => [
   { name: 'Delivered', count: results.delivered, tone: 'ok' },

@@ -2,7 +2,7 @@ import type { InstallationStatus } from '../../api/response-types.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { countText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
-import { ShareBar } from '../../components/share-bar.tsx'
+import { ShareBar } from '../../components/stacked-bar.tsx'
 
 /** The backlog: the waiting records of each retry topic, and the lag of each consumer group. */
 export function BacklogPanels({ status }: { readonly status: InstallationStatus }) {
