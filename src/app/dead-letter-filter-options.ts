@@ -6,7 +6,7 @@ import {
 } from '../core/delivery/dead-letter-filter.ts'
 import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/outcomes-reasons-and-classification.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
-import { storedMessageId } from '../core/message/check-message-identifiers.ts'
+import { storedMessageId } from '../core/message/message-ids-and-required-identifiers.ts'
 import { isoOf } from '../core/message/timestamp.ts'
 import type { EpochMs } from '../core/time.ts'
 import { UsageError } from './create-command-and-report-failure.ts'

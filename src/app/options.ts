@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { textOf } from '../core/message/check-message-identifiers.ts'
+import { textOf } from '../core/message/message-ids-and-required-identifiers.ts'
 import { parseTimestamp } from '../core/message/timestamp.ts'
 import { nearestName } from '../core/settings/key-and-name-hints.ts'
 import { type ServiceName, serviceNames } from '../core/settings/service-names.ts'

@@ -75,7 +75,7 @@ Secrets:
   | the service \`collector\` | \`sources\` and \`collector\` |
   | the service \`dispatcher\` | \`destinations\` and \`network\` |
   | the service \`operator\` | \`destinations\`, \`network\` and \`operator\` |
-  | the commands \`check-config\` and \`doctor\` | the same as the services in \`--services\` |
+  | the commands \`check-config\` and \`doctor\` | the same as the services that the option \`--services\` of the command selects (by default, all services) |
   | the command \`send\` | the same as the service \`collector\` |
   | the command \`preview\` | the same as the service \`dispatcher\` |
   | the commands \`replay\`, \`delete-user\`, \`audience\` and \`produce\`, and \`tail\` with \`--destination\` or \`--source\` | \`operator.encryptionKeyFile\` |

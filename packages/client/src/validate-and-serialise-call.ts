@@ -1,4 +1,6 @@
 import { types } from 'node:util'
+import { isObject, type JsonObject } from '../../../src/core/message/json.ts'
+import type { CallType } from '../../../src/core/message/message.ts'
 import {
   type Identifiers,
   idFields,
@@ -6,9 +8,7 @@ import {
   messageIdOf,
   missingIdentifier,
   textOf,
-} from '../../../src/core/message/check-message-identifiers.ts'
-import { isObject, type JsonObject } from '../../../src/core/message/json.ts'
-import type { CallType } from '../../../src/core/message/message.ts'
+} from '../../../src/core/message/message-ids-and-required-identifiers.ts'
 import { maxMessageBytes } from '../../../src/core/message/message-size-limits.ts'
 import { isTimestamp, parseTimestamp, toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
 import { FieldError, MessageTooLarge } from './errors.ts'

@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path'
-import { checkObjectFiles, configurationKeyOf } from '../../core/config-objects/check-object-files.ts'
+import { checkObjectFiles, configurationKeyOf } from '../../core/config-objects/check-and-complete-objects-to-apply.ts'
 import type { ObjectDocument, ObjectKind } from '../../core/config-objects/config-objects.ts'
 import type { NamedFileState } from '../../core/settings/named-files-and-content-problems.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from '../../core/settings/settings-problem.ts'

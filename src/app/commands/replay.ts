@@ -52,7 +52,7 @@ const description = [
   'Without the operator API, the replay ends when you stop the command. If you run the command again, it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time.',
   'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. In this mode, the command also refuses to replay while a replay job runs.',
   'Hookline cannot replay a dead letter if its destination is disabled or not in the configuration, or if the dead letter is truncated, is too large for the target topic, or was not written by Hookline. Hookline can replay the delete message of a deleted user only for about 50 days after the deletion.',
-  'Without the option --even-disconnected, Hookline does not replay a delivery if it cannot decode the event, or if the destination is no longer connected to the source of the event.',
+  'Hookline does not replay a delivery if the destination is no longer connected to the source of the event, or if it cannot decode the event, so that the source is unknown. The option --even-disconnected removes both conditions.',
   'If a selected dead letter is not replayed, the command prints the reason, and the exit code is 1 (with --dry-run: 0).',
 ].join('\n\n')
 

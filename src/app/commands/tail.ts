@@ -10,8 +10,8 @@ import {
   matchesAttemptFilter,
 } from '../../core/delivery/attempt-facts-and-record.ts'
 import { outcomes } from '../../core/delivery/outcomes-reasons-and-classification.ts'
-import { storedMessageId } from '../../core/message/check-message-identifiers.ts'
 import { messageTypes } from '../../core/message/message.ts'
+import { storedMessageId } from '../../core/message/message-ids-and-required-identifiers.ts'
 import { isOwnSource } from '../../core/message/own-event-builder-and-source-ids.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
 import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'

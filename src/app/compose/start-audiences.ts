@@ -3,8 +3,8 @@ import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import { durationMs } from '../../core/time.ts'
 import { createAudiencesService } from '../../services/audiences/audiences.ts'
 import { awaitSetup } from './await-setup.ts'
+import { startEndOffsetReader } from './create-read-end-offsets.ts'
 import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
-import { startEndOffsetReader } from './start-end-offset-reader.ts'
 
 /**
  * Maximum time for which a fetch waits for records. A sync does not need a latency of milliseconds.

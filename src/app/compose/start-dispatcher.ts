@@ -14,8 +14,8 @@ import {
   type DispatcherService,
 } from '../../services/dispatcher/dispatcher.ts'
 import { createBrokerTime } from '../../services/learn-broker-time.ts'
+import { startEndOffsetReader } from './create-read-end-offsets.ts'
 import { createGroupConsumer, type SharedDependencies } from './shared-dependencies.ts'
-import { startEndOffsetReader } from './start-end-offset-reader.ts'
 import { startTokenClient } from './start-token-client.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch

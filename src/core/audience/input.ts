@@ -1,7 +1,7 @@
 import type { JsonText } from '../message/canonical-json-text.ts'
-import { isIdOrVersion, tooLongUserId } from '../message/check-message-identifiers.ts'
 import { type ReportedResult, reportedResults } from '../message/delivered-or-undelivered.ts'
 import { jsonValueIn } from '../message/json.ts'
+import { isIdOrVersion, tooLongUserId } from '../message/message-ids-and-required-identifiers.ts'
 import { type SyncMode, type SyncPart, syncModes } from './audience-watermark.ts'
 import { syncId } from './sync-id.ts'
 

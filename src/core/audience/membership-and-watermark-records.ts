@@ -1,5 +1,5 @@
 import type { JsonText } from '../message/canonical-json-text.ts'
-import { tooLongUserId } from '../message/check-message-identifiers.ts'
+import { tooLongUserId } from '../message/message-ids-and-required-identifiers.ts'
 import { parseField } from '../message/parse-message-json.ts'
 import type { LogRecord } from '../ports.ts'
 import { epochMs } from '../time.ts'

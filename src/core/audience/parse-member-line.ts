@@ -1,7 +1,7 @@
 import { canonicalJson } from '../message/canonical-json.ts'
 import type { JsonText } from '../message/canonical-json-text.ts'
-import { idOf, textOf } from '../message/check-message-identifiers.ts'
 import { isObject } from '../message/json.ts'
+import { idOf, textOf } from '../message/message-ids-and-required-identifiers.ts'
 import { maxMessageBytes } from '../message/message-size-limits.ts'
 import { parseField, parseMessageText } from '../message/parse-message-json.ts'
 import { type AudienceKind, absentValue } from './configured-audiences.ts'

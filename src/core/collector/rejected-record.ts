@@ -1,4 +1,4 @@
-import { messageIdOf } from '../message/check-message-identifiers.ts'
+import { messageIdOf } from '../message/message-ids-and-required-identifiers.ts'
 import type { RejectedMessage } from '../message/request-refusal.ts'
 import type { OutgoingRecord } from '../ports.ts'
 import type { EpochMs } from '../time.ts'

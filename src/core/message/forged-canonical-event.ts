@@ -1,7 +1,7 @@
-import { isIdOrVersion, isMessageId, tooLongUserId } from './check-message-identifiers.ts'
 import type { Event } from './event.ts'
 import { isObject } from './json.ts'
 import { type Message, messageTypes } from './message.ts'
+import { isIdOrVersion, isMessageId, tooLongUserId } from './message-ids-and-required-identifiers.ts'
 import {
   audiencesSource,
   canarySource,

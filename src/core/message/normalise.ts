@@ -1,8 +1,8 @@
 import type { EpochMs } from '../time.ts'
-import { idOf, messageIdOf, missingIdentifier, textOf } from './check-message-identifiers.ts'
 import { type BatchDefaults, partsOf } from './free-form-message-parts.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { type CallType, callTypes, type Message } from './message.ts'
+import { idOf, messageIdOf, missingIdentifier, textOf } from './message-ids-and-required-identifiers.ts'
 import { type Rejection, rejection } from './message-rejection.ts'
 import { correctSkew, parseTimestamp } from './timestamp.ts'
 

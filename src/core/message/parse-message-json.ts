@@ -1,5 +1,5 @@
-import { idFields, idOf } from './check-message-identifiers.ts'
 import { isObject } from './json.ts'
+import { idFields, idOf } from './message-ids-and-required-identifiers.ts'
 import { type Rejection, rejection } from './message-rejection.ts'
 import { membersIn } from './split-json.ts'
 

@@ -1,6 +1,6 @@
 import { type DeadLetterFilter, type DeadLetterOutcome, deadLetterOutcomes } from '../delivery/dead-letter-filter.ts'
 import { type DeadLetterReason, deadLetterReasons } from '../delivery/outcomes-reasons-and-classification.ts'
-import { storedMessageId } from '../message/check-message-identifiers.ts'
+import { storedMessageId } from '../message/message-ids-and-required-identifiers.ts'
 import type { EpochMs } from '../time.ts'
 import type { ShownProblem } from './object-refusal.ts'
 import { pageLimits, type QueryRead, timeIn, unknownParameters } from './query-parameters-and-object-page.ts'

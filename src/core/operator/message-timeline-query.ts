@@ -1,4 +1,4 @@
-import { storedMessageId } from '../message/check-message-identifiers.ts'
+import { storedMessageId } from '../message/message-ids-and-required-identifiers.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import { type QueryRead, timeIn, unknownParameters } from './query-parameters-and-object-page.ts'
 

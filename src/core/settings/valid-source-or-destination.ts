@@ -1,7 +1,7 @@
 import { lifecycleHasTopic } from './check-lifecycle-has-config-topic.ts'
 import { policiesWithinLimits } from './check-policies.ts'
-import { proxyCredentials, secretsGivenOnce } from './check-presence-of-secrets.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
+import { proxyCredentials, secretsGivenOnce } from './check-secrets-given-once-and-in-pairs.ts'
 import { distinctProperties, knownNames, uniqueNames } from './check-unique-and-known-names.ts'
 import { uniqueOperatorKeys } from './check-unique-write-and-operator-keys.ts'
 import type { Rule, WellFormed } from './configuration-rule.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { storedMessageId } from '../../../src/core/message/check-message-identifiers.ts'
+import { storedMessageId } from '../../../src/core/message/message-ids-and-required-identifiers.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { type MemoryJobs, memoryJobs } from '../../support/operator/memory-jobs.ts'
 import { answered } from '../../support/operator/memory-objects.ts'

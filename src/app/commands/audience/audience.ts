@@ -43,7 +43,7 @@ const driftDescription = [
   'The status "in flight" is normal: Hookline is delivering a change.',
   'With the status "unknown", Hookline does not know which value the destination has, for example after a failed delivery or a reset. The next full sync (`hookline audience sync` without --partial) sends the value again.',
   'With the status "different", the destination has an earlier value instead of the current one, for example because it was disabled when the value changed. If the destination is disabled, enable it. Then run a full sync.',
-  "The command does not find changes that are older than the destination's entry in audiences.list. The next full sync sends these changes.",
+  'The command does not find changes from the time before the destination was added to the audience (in audiences.list). The next full sync sends these changes.',
   'With --json, the command prints one JSON line for each user and destination that it finds. The field "standing" has the sync status: "in_flight", "unknown" or "different".',
   'The exit code is 1 if at least one user has the status "unknown" or "different".',
 ].join('\n\n')

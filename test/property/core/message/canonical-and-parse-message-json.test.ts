@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { canonicalJson } from '../../../../src/core/message/canonical-json.ts'
-import { idFields } from '../../../../src/core/message/check-message-identifiers.ts'
+import { idFields } from '../../../../src/core/message/message-ids-and-required-identifiers.ts'
 import { parseMessageText } from '../../../../src/core/message/parse-message-json.ts'
 import { membersIn } from '../../../../src/core/message/split-json.ts'
 import { jsonText } from './any-json-text.ts'

@@ -21,7 +21,7 @@ import {
 } from '../../../../src/core/audience/membership-and-watermark-records.ts'
 import { newSyncId, syncId } from '../../../../src/core/audience/sync-id.ts'
 import type { JsonText } from '../../../../src/core/message/canonical-json-text.ts'
-import { maxUserIdBytes } from '../../../../src/core/message/check-message-identifiers.ts'
+import { maxUserIdBytes } from '../../../../src/core/message/message-ids-and-required-identifiers.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { start } from '../../../support/builders.ts'
 

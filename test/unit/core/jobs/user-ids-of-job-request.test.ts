@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { maxJobUserIdBytes } from '../../../../src/core/jobs/job.ts'
 import { readJobRequest } from '../../../../src/core/jobs/job-request.ts'
-import { maxUserIdBytes } from '../../../../src/core/message/check-message-identifiers.ts'
+import { maxUserIdBytes } from '../../../../src/core/message/message-ids-and-required-identifiers.ts'
 import { destinationOf, start } from '../../../support/builders.ts'
 
 const routing = createRouting({ sources: [], destinations: [destinationOf()] })

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
-import { messageIdAt, messageIdOf, storedMessageId } from '../../../../src/core/message/check-message-identifiers.ts'
+import {
+  messageIdAt,
+  messageIdOf,
+  storedMessageId,
+} from '../../../../src/core/message/message-ids-and-required-identifiers.ts'
 
 const hashed = (id: string): string => `sha256:${createHash('sha256').update(id).digest('hex')}`
 const ownCanary = 'canary-4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { messageIdOf } from '../../../../src/core/message/check-message-identifiers.ts'
 import { forgedCanonicalFault } from '../../../../src/core/message/forged-canonical-event.ts'
+import { messageIdOf } from '../../../../src/core/message/message-ids-and-required-identifiers.ts'
 import { type DestinationFacts, decodeFacts } from '../../../../src/core/notices/destination-facts.ts'
 import { factsEvent, type Notice, noticeEvent, noticeEvents, noticeKinds } from '../../../../src/core/notices/notice.ts'
 import { epochMs } from '../../../../src/core/time.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
-import { storedMessageId } from '../../../../src/core/message/check-message-identifiers.ts'
+import { storedMessageId } from '../../../../src/core/message/message-ids-and-required-identifiers.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { carriedOf, later, recordOf } from '../../../support/builders.ts'

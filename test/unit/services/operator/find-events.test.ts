@@ -1,6 +1,6 @@
 import { expect, it, jest } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
-import { storedMessageId } from '../../../../src/core/message/check-message-identifiers.ts'
+import { storedMessageId } from '../../../../src/core/message/message-ids-and-required-identifiers.ts'
 import { type MessageQuery, messageQueryOf } from '../../../../src/core/operator/message-timeline-query.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import { type EpochMs, epochMs } from '../../../../src/core/time.ts'

@@ -3,7 +3,7 @@ import { authorizationGivenOnce, usableSigningKeys } from '../settings/check-aut
 import { clientCertificate, usableCertificates } from '../settings/check-certificates.ts'
 import { comparableValues } from '../settings/check-filter-values.ts'
 import { readableFiles } from '../settings/check-named-files.ts'
-import { secretsGivenOnce } from '../settings/check-presence-of-secrets.ts'
+import { secretsGivenOnce } from '../settings/check-secrets-given-once-and-in-pairs.ts'
 import { uniqueNames, uniqueWebhookLabels } from '../settings/check-unique-and-known-names.ts'
 import { uniqueWriteKeys } from '../settings/check-unique-write-and-operator-keys.ts'
 import { allowedHeaders, uniqueUrls } from '../settings/check-urls-and-headers.ts'
