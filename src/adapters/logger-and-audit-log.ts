@@ -28,8 +28,8 @@ function createIsoTime(): () => string {
 }
 
 /**
- * Creates a logger. Fields that are not on the allow-list in `redact-log-fields.ts` become `***`, and URLs
- * are cut to their origin, because they may contain secrets.
+ * Creates a logger. Fields that are not on the allow-list in `redact-log-fields.ts` become `***`,
+ * and URLs are cut to their origin, because they may contain secrets.
  */
 export function createLogger(level: LogLevel): LeveledLogger {
   return createPino(level) as unknown as LeveledLogger

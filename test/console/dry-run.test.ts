@@ -31,7 +31,7 @@ it('a dry run is cancelled when its dialog is closed before its end', async () =
   })
   await show('/dead-letters')
   await page.getByRole('button', { name: 'Replay all…' }).click()
-  await page.getByText('The dry run starts when earlier jobs have ended.').waitFor()
+  await page.getByText('The dry run starts when earlier replays and dry runs of replays have ended.').waitFor()
   const request = page.waitForRequest(each => each.method() === 'DELETE')
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
   expect((await request).url()).toMatch(/\/v1\/replays\/j-/)

@@ -8,7 +8,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Fix the sender.',
   ],
   invalid_body: [
-    'The body is JSON, but not of the form that this path requires, or it is damaged gzip. For a deletion or a [sync](operator-api.md#syncs), the query or a line of the list of users is not valid, or the deletion exceeds [a limit](operator-api.md#deletions).',
+    'The body is JSON, but not of the form that this path requires, or it is damaged gzip. For a deletion or a [sync](operator-api.md#syncs), this code can also mean that the query or a line of the list of users is not valid, or that the deletion exceeds [a limit](operator-api.md#deletions).',
     '`message` says what to send.',
   ],
   rejected: [

@@ -30,8 +30,8 @@ export interface KafkaTransportDeps {
   readonly now: () => Event['receivedAt']
   /**
    * The time of this machine (Unix milliseconds), with which the client stamps messages. The
-   * timestamps are corrected by its difference to `now`. `undefined` turns this correction off: the
-   * brokers' time is unknown until the first response of a broker.
+   * timestamps are corrected by the difference between this time and `now`. `undefined` until the
+   * first response of a broker: the brokers' time is unknown, so timestamps are not corrected.
    */
   readonly machineTime: () => number | undefined
   /**

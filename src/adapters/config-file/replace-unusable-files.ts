@@ -21,8 +21,8 @@ export interface ConfigWithStandIns {
  * - its last valid destination;
  * - otherwise, if its id can be read, a placeholder, whose messages wait.
  *
- * Without a config topic, each id that an audience, `canary` or `notices` names and that no
- * destination has gets a placeholder too. With a config topic, the topic may have the destination.
+ * If an audience, `canary` or `notices` names an id that no destination has, the id gets a
+ * placeholder too, except with a config topic, because the topic may have the destination.
  *
  * The named ids and `network.ports` are read from `wellFormed` and not from `input`. In `input`, a
  * list that an environment variable has set is still one unparsed text.

@@ -79,7 +79,7 @@ const deadLetter = {
   attempts: count,
   round: {
     ...count,
-    description: 'How many times the delivery was replayed or resent; 0 for never.',
+    description: 'How many times the delivery was replayed. The number starts at 0, or at 1 for a resent delivery.',
   },
   position: { ...open(place, Object.keys(place)), description: 'Topic, partition and offset of the event.' },
 }

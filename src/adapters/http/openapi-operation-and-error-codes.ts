@@ -28,7 +28,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body; no job was created',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:
-    'Kafka did not respond in time, or too many test messages are in progress: send the request again later. If the request changes an object or a job, first read the object or job, because Hookline may have made the change',
+    'the service could not process the request, for example because Kafka did not respond in time, or because too many test messages are in progress: send the request again later. If the request changes an object or a job, first read the object or job, because Hookline may have made the change',
 }
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })

@@ -48,7 +48,7 @@ export function operatorDocument(): object {
       description: [
         'The API listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET and HEAD requests only.',
         'A path may end in a slash. There are no CORS headers: web pages of other origins cannot use the API.',
-        'Every error response is a JSON object with `code`, `message` and either `problems` or `error`. `problems` is a list of invalid values, and can be empty. `error` has the same text as `message`. The response has `error` on the paths of deletions and syncs, and on paths that do not exist. On all other paths, it has `problems`; only general HTTP errors, for example 408, can have `error` there.',
+        'Every error response is a JSON object with `code`, `message` and either `problems` or `error`. `problems` is a list of invalid values, and can be empty. `error` has the same text as `message`. The response has `error` on the paths of deletions and syncs, and on paths that do not exist. On all other paths, it has `problems`. One exception: with the status 405, 408, 417, 431 or 500, or with the code `malformed_request`, it can have `error` there too.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },

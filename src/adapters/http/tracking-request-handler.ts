@@ -37,8 +37,8 @@ interface TrackingExchange {
   readonly type: CallType | undefined
   readonly trace: TraceContext | undefined
   /**
-   * Call this when the source of the request is known. Otherwise, the trace span is discarded,
-   * because anybody could cause costs in the tracing backend.
+   * Call this when the source of the request is known. Without a call, the trace span is discarded,
+   * so that requests without a valid write key cause no costs in the tracing backend.
    */
   readonly keepSpan: () => void
 }
@@ -141,8 +141,8 @@ export function createTrackingHandler(deps: Deps): (exchange: TrackingExchange) 
 
 /**
  * The functions with which `accept` of the tracking API manages the memory of the body. `accept`
- * calls `assign` when it knows the source. From then on, the memory counts towards the limit of this
- * source. `assign` also calls `keepSpan`, because the source is known.
+ * calls `assign` when it knows the source. From then on, the memory counts towards the limit of
+ * this source. `assign` also calls `keepSpan`, because the source is known.
  */
 const memoryFunctionsOf = (memory: BodyMemory, keepSpan: () => void) => ({
   assign(sourceId: string): boolean {

@@ -17,7 +17,7 @@ export class CertificateRefusedBefore extends Error {
 
   constructor({ message, code }: Refusal) {
     super(
-      `Hookline paused connections to this endpoint, because it rejected the certificate of the endpoint several times (${code}: ${message})`,
+      `Hookline paused connections to this endpoint, because Hookline rejected the endpoint's certificate several times (${code}: ${message})`,
     )
     this.code = code
   }

@@ -147,7 +147,10 @@ async function previewByApi(options: Options, io: CommandIo, clock: Clock): Prom
 const note = (io: CommandIo, line: string): boolean => io.stderr.write(`hookline: ${line}\n`)
 
 const notePause = (io: CommandIo, id: string): boolean =>
-  note(io, `destination '${id}' is paused: until you resume it, its requests would wait in a retry topic`)
+  note(
+    io,
+    `destination '${id}' is paused: until you resume it, its requests would wait in a retry topic, at most until the end of their retry window`,
+  )
 
 /** The message on stdin: as JSON, and as Hookline would store it. */
 async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { readonly input: unknown }> {

@@ -180,7 +180,7 @@ async function rejectIfJobActive({ reader, clock }: ReplayAccess, topic: string,
     for (const { job } of open)
       io.stderr.write(
         printable(
-          `hookline: the replay job ${job.id} is unfinished, and no process runs it now; do not start an operator service while this command runs, because both could replay the same dead letters`,
+          `hookline: the replay job ${job.id} is unfinished, and no process runs it now; if an operator service runs it while this command runs, both may replay the same dead letters`,
         ).concat('\n'),
       )
     return

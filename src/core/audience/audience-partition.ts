@@ -240,9 +240,9 @@ export class AudiencePartition {
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
     // After a user's deletion, inputs must send nothing about the user until the input `forgotten`
-    // removes the memberships. The dispatcher does not stop all of these messages, because some
-    // suppressions stop only messages from before the deletion. Exception: a sync that began after
-    // the deletion has listed the user.
+    // removes the memberships. Exception: a sync that began after the deletion has listed the user.
+    // The dispatcher alone would not stop all messages about the user, because some suppressions
+    // stop only messages from before the deletion.
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,

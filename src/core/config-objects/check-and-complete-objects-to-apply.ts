@@ -86,8 +86,8 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
       if (all.length > 0) return { kind: 'refused', problems: all }
       const complete = structuredClone(wellFormed) as Readonly<Record<string, readonly ObjectDocument[]>>
       for (const { path, name } of files) placeContent(complete, path, secretFrom(name, contents)!)
-      // The check against the schema has removed masks that are not valid values. Here, the document
-      // gets them again.
+      // The check against the schema has removed masks that are not valid values. Here, the
+      // document gets them again.
       for (const { path, text } of masked.values()) set(complete, path, text)
       return { kind: 'accepted', documents: complete[list] ?? [] }
     },

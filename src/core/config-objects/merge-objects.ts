@@ -189,7 +189,7 @@ const unknownSourceHint =
   'messages for the destination wait: create a source with this id, or remove the id from the destination'
 
 const unknownSourceInFileHint =
-  'the destination gets only the events of its other sources: create a source with this id, or correct the id in the file'
+  'the destination gets only the events of its other sources: create a source with this id, or correct or remove the id in the file'
 
 export const duplicatedKey: SettingsProblem = {
   path: ['writeKey'],

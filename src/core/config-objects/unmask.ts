@@ -67,7 +67,7 @@ const wrongFingerprint = {
 const newHost = {
   kind: 'refused',
   message:
-    'is masked (***), but the host of auth.oauth2.tokenUrl or of a webhook URL has changed: Hookline does not send the stored secret to a new host',
+    'is masked (***), but auth.oauth2.tokenUrl or the URL of a webhook has a new host: Hookline does not use a stored client secret with a new host',
   hint: 'write the client secret instead of ***',
 } as const
 

@@ -12,7 +12,7 @@ const mebibyte = 1024 * kibibyte
  *
  * | group          | decides                                  | used mainly in                       |
  * | -------------- | ---------------------------------------- | ------------------------------------ |
- * | fetch          | how long a fetch waits, and its bytes    | fetch-size-limits.ts                        |
+ * | fetch          | how long a fetch waits, and its bytes    | fetch-size-limits.ts                 |
  * |                |                                          | start-dispatcher.ts                  |
  * | prefetch       | when a partition is paused and resumed   | prefetch-limits.ts                   |
  * |                |                                          | partition-processor.ts               |

@@ -83,7 +83,8 @@ function rowOf(
  * - `repeated`: the retry records that neither a commit counts as `moved` nor a replay or resend
  *   wrote.
  * - `routed`: the events that waited in a retry topic for a route. `admitted`, `replayed` or
- *   `repeated` counts each of these events twice, so `routed` is subtracted from these three.
+ *   `repeated` counts each of these events twice, so `routed` is subtracted once from the sum of
+ *   these three.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed

@@ -35,10 +35,7 @@ const maxRoughBytes = 512 * 1024
 export class RecordChain {
   #last: number | undefined
   #newestHour: number
-  /**
-   * The records that this process has stored, and that a new record may replace, oldest first. The
-   * new record then includes their counts.
-   */
+  /** The records that this process has stored, and that a new record may absorb, oldest first. */
   #recent: PendingRecord[] = []
 
   /** The arguments are fields of the last commit's `LedgerTail`. */

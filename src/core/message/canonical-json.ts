@@ -14,8 +14,8 @@ export const maxNesting = 100
 
 /**
  * Serialises a value to compact JSON that `JSON.stringify(JSON.parse(text))` reproduces exactly. So
- * receivers can check the signature after parsing. A rejection message begins with `field`. It must
- * be a fixed text, because a key from the sender can be very long.
+ * receivers can check the signature after parsing. A rejection message begins with `field`. Never
+ * pass a sender's key as `field`: the key can be very long, or contain personal data.
  */
 export function canonicalJson(value: unknown, field = 'The value'): Canonical | Rejection {
   switch (inspect(value, 0)) {

@@ -65,7 +65,7 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'Number of times that this process discarded the delivery counts of a partition, because it could not write them to the ledger topic in time. The ledger (the numbers of deliveries by hour) then misses deliveries of the current hour and of earlier hours.',
+    'Number of times that this process discarded the delivery counts of a partition, because it could not write them to the ledger topic in time. The ledger (the numbers of deliveries by hour) is then incomplete for the current hour and all earlier hours.',
     { unit: 'times', use: 'alert' },
   ),
   ledgerDifference: gauge(

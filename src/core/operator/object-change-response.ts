@@ -35,7 +35,7 @@ export function responseTo(outcome: ChangeOutcome, precondition: Precondition): 
     case 'unavailable':
       return objectRefusal(
         'unavailable',
-        `Hookline may not have made the change (${outcome.detail}): read the object before you send the change again.`,
+        `Hookline could not make the change, or could not confirm it (${outcome.detail}): read the object before you send the change again.`,
         { retryAfter },
       )
     default:

@@ -83,7 +83,7 @@ export function createStore(deps: Deps): StoreRecords {
 }
 
 /**
- * Reports the result of each write to `outage`. Logs the beginning and the end of an outage.
+ * Notes in `outage` whether each write succeeded. Logs the beginning and the end of an outage.
  * Failures without an outage are logged at most once a minute.
  */
 function createWriteResults({ topic, outage, clock, metrics, logger }: Deps) {

@@ -137,7 +137,8 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 
 /**
  * Returns the outcome of an applied change. The outcome has the object as in `record`, even if a
- * later record is in force. Only the problems that depend on other objects are current.
+ * later record is in force. Only the problems that depend on other objects, and the state of
+ * automatic disabling, are current.
  */
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, latest: () => Merged): ChangeOutcome {
   const { value, action, fields } = record

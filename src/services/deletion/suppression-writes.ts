@@ -45,7 +45,8 @@ const readBackTooLate = (topic: string): Error =>
 /**
  * Changes a user's record with optimistic concurrency: the writer reads its record back. If another
  * process wrote in between, the writer makes its change again. If the writer crashes before this,
- * `basedOnHeader` shows readers that both records have the same base, and they merge both changes.
+ * `basedOnHeader` shows readers that the later record is not based on the earlier one. The readers
+ * then merge both changes.
  */
 export class SuppressionWrites {
   readonly #deps: Deps
@@ -76,10 +77,10 @@ export class SuppressionWrites {
 
   /**
    * Handles a record of this process that was read back. `previous` is the user's value before this
-   * record. If the change was not based on `previous`, another process wrote in between. Then
-   * applies the change to `previous` and writes the result. The current value would be wrong: it
-   * merges both records, so it may have suppressions that the other process removed. It is used
-   * only if `previous` is `undefined`.
+   * record. If the change was not based on `previous`, usually because another process wrote in
+   * between, applies the change to `previous` and writes the result. The current value would be
+   * wrong: it merges both records, so it may have suppressions that the other process removed. The
+   * current value is used only if `previous` is `undefined`, or while the partition is read again.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''

@@ -136,7 +136,7 @@ export class DestinationQueues {
     this.#block(target)
   }
 
-  /** Undoes `take`: the delivery is again the next one of its queue. The queue is not blocked. */
+  /** Requeues a taken delivery as the next one of its queue. Does not block the queue. */
   restore(delivery: Delivery): void {
     const { target } = delivery
     target.queue.requeue(delivery, delivery.orderKey)
@@ -169,8 +169,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Marks the queues as slow in which a delivery has waited too long. Checks the next ready
-   * delivery of a queue, and for each order key the first delivery that waits for another one of
+   * Marks a queue as slow if one of its deliveries has waited too long. Checks the next ready
+   * delivery of the queue, and for each order key the first delivery that waits for another one of
    * this key. Both parameters are in monotonic milliseconds.
    */
   findSlow(now: number, cpuSaturatedUntil: number): void {

@@ -69,8 +69,8 @@ export class SpilloverController {
   }
 
   /**
-   * Checks the partition again later. The process can become stalled only because time passes, and
-   * nothing else calls `check` then.
+   * Checks the partition again later. As time passes, the process can become stalled without any
+   * other event, and nothing else calls `check` then.
    */
   #watch(processor: PartitionProcessor): void {
     this.#watched.add(processor)

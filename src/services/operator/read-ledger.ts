@@ -16,7 +16,10 @@ export interface LedgerLimits {
   readonly records: number
   /** Time after which the reading stops. The answer is then incomplete. */
   readonly time: DurationMs
-  /** Maximum wait of a request, even if Kafka does not respond. The answer then has no rows. */
+  /**
+   * Maximum wait of a request, even if Kafka does not respond. After this time, the request gets an
+   * answer without rows.
+   */
   readonly answerWithin: DurationMs
 }
 

@@ -22,8 +22,8 @@ import { internal } from './private-api.ts'
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
  * Retries of all requests except produce requests. There are few, because kafkajs sends all retries
- * to the same broker, even if it is down. `group/keep-membership-during-failover.ts` retries heartbeats and fetches
- * for longer.
+ * to the same broker, even if it is down. `group/keep-membership-during-failover.ts` retries
+ * heartbeats and fetches for longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
 /** Retries of produce requests: about 8 s in total. A leader election takes 3 to 5 s. */

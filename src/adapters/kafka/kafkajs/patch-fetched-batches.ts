@@ -130,8 +130,8 @@ function recordsIn(bytes: Buffer, count: number, context: Context): DecodedRecor
   const records: DecodedRecord[] = []
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
-  // The broker accepts only valid batches. So if the records do not end with `bytes`, the
-  // decompression was wrong.
+  // The broker accepts only valid batches. So if the last record does not end where `bytes`
+  // ends, the decompression was wrong.
   if (reader.offset !== bytes.length) throw new Error(`its records end at byte ${reader.offset} of ${bytes.length}`)
   return records
 }

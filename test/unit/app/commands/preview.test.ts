@@ -39,7 +39,7 @@ describe('the output', () => {
     const { code, out, err } = await preview(['--source', 'web'])
     expect({ code, err }).toEqual({
       code: 0,
-      err: "hookline: destination 'shop' is paused: until you resume it, its requests would wait in a retry topic\nhookline: disabled: destination 'old' would not get the message, because its key 'enabled' is false\n",
+      err: "hookline: destination 'shop' is paused: until you resume it, its requests would wait in a retry topic, at most until the end of their retry window\nhookline: disabled: destination 'old' would not get the message, because its key 'enabled' is false\n",
     })
     const common = [
       'User-Agent: Hookline/1.0',
@@ -63,7 +63,7 @@ describe('the output', () => {
     const { out, err } = await preview(['--source', 'app', '--destination', 'shop'])
     expect(out.match(/^### .*/gm)).toEqual(['### shop, webhook 0'])
     expect(err).toBe(
-      "hookline: destination 'shop' is paused: until you resume it, its requests would wait in a retry topic\n",
+      "hookline: destination 'shop' is paused: until you resume it, its requests would wait in a retry topic, at most until the end of their retry window\n",
     )
   })
 

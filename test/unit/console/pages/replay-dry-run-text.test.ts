@@ -10,7 +10,7 @@ it.each([
   ],
   ['done', 1, 0, '1 dead letter can be replayed.'],
   ['running', 1200, 0, 'Counting… 1,200 dead letters read so far.'],
-  ['waiting', 0, 0, 'The dry run starts when earlier jobs have ended.'],
+  ['waiting', 0, 0, 'The dry run starts when earlier replays and dry runs of replays have ended.'],
   ['failed', 0, 0, 'Hookline did not count all dead letters, because the dry run failed.'],
   ['cancelled', 2, 0, 'Hookline did not count all dead letters, because an operator cancelled the dry run.'],
 ] as const)('a dry run that is %s with %d', (state, replayed, refused, text) => {

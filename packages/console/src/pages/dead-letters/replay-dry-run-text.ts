@@ -18,7 +18,7 @@ export function dryRunText({
   counts,
   error,
 }: Pick<Replay, 'state' | 'progress' | 'counts' | 'error'>): string {
-  if (state === 'waiting') return 'The dry run starts when earlier jobs have ended.'
+  if (state === 'waiting') return 'The dry run starts when earlier replays and dry runs of replays have ended.'
   if (isActive({ state })) return `Counting… ${countWithNoun(progress?.seen ?? 0, 'dead letter')} read so far.`
   if (state === 'cancelled')
     return 'Hookline did not count all dead letters, because an operator cancelled the dry run.'
