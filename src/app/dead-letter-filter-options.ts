@@ -33,7 +33,7 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
     .addOption(
       closedOption(
         '--outcome',
-        'select only dead letters in which the last request to at least one webhook had this outcome; with the reason invalid_message, the code of the broken rule is the outcome',
+        'select only dead letters in which the last request to at least one webhook had this outcome; if the reason is invalid_message, the outcome is the code of the rule that the event breaks',
         deadLetterOutcomes,
       ),
     )

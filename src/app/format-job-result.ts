@@ -30,7 +30,7 @@ function totalsOf({ kind, state, dryRun = false, progress, counts }: ShownJob): 
     const results = dryRun
       ? `${sums.replayable} would be replayed, ${sums.refused} could not be replayed`
       : `${replayed} replayed, ${refused} not replayed`
-    return `${countWithNoun(seen, 'dead letter')} read; selected by the filters: ${results}; state: ${state}`
+    return `${countWithNoun(seen, 'dead letter')} read; of those that match the filters: ${results}; state: ${state}`
   }
   return `${countWithNoun(read, 'event')} read, ${sent} ${dryRun ? 'would be resent' : 'resent'}, ${skipped} skipped (for example events for other destinations, events of other types or users, and events of deleted users)${tooLargeText(tooLarge)}; state: ${state}`
 }

@@ -53,6 +53,6 @@ export function reloadHandlers(
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },
-    'some files of destinationsFrom are invalid or missing (see "problems"); their destinations may be paused or miss messages; correct the files, and do not restart this process before that (see the runbook HooklineDestinationsExcluded)',
+    'some files of destinationsFrom are invalid or missing (see "problems"); their destinations may be paused or miss messages; correct the files, and do not restart this process until the files are valid (see the runbook HooklineDestinationsExcluded)',
   )
 }

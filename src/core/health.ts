@@ -202,7 +202,7 @@ export function collectorHealth({ phase, outage }: CollectorVitals): Health {
   const detail =
     outage === undefined
       ? 'Kafka accepts messages'
-      : `no write to Kafka has succeeded since the first failed write ${Math.round(outage.lastedMs)} ms ago`
+      : `all writes to Kafka have failed for ${Math.round(outage.lastedMs)} ms`
   return {
     live: [],
     ready: [

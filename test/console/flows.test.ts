@@ -46,7 +46,7 @@ describe('an operator', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('3 dead letters can be replayed.').waitFor()
     await dialog.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText('selected by the filters: 3 replayed, 0 not replayed').waitFor()
+    await page.getByText('of those that match the filters: 3 replayed, 0 not replayed').waitFor()
     await page.getByText('No dead letter matches the filters.').waitFor()
     expect(operator.deadLetters).toEqual([])
   })

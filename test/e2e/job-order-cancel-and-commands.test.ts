@@ -104,7 +104,7 @@ it('hookline replay with --operator-url replays as a job, and continues after Ct
   expect(await said).toContain(`to follow it, run: hookline replay --follow ${id}; to cancel it, run`)
   expect(await command('replay', '--follow', id)).toMatchObject({
     code: 0,
-    out: '40 dead letters read; selected by the filters: 40 replayed, 0 not replayed; state: done\n',
+    out: '40 dead letters read; of those that match the filters: 40 replayed, 0 not replayed; state: done\n',
   })
   await crm.untilDelivered(count)
   expect(crm.duplicates).toBe(0)

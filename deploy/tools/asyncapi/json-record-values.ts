@@ -198,7 +198,7 @@ export const activityValue = {
       requestsInProgress: integer('Requests in progress.'),
       inMemory: integer('Deliveries in the destination queue.'),
       pace: number('Attempts per second to which the process now limits the destination, because of a 429.'),
-      pausedUntil: milliseconds('When the pause ends that a Retry-After of the endpoint has caused'),
+      pausedUntil: milliseconds('End of the pause after a Retry-After from the endpoint'),
     },
   },
 }

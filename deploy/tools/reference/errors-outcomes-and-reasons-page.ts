@@ -163,7 +163,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
-    'The delivery is not due yet. For example, the endpoint asked with `Retry-After` for a wait that is longer than that of a single retry topic, so the delivery waits in several retry topics one after the other. Or Hookline pauses the destination after a 429.',
+    'The delivery is not due yet. Examples: (1) The `Retry-After` of the endpoint is longer than the wait of a single retry topic, so the delivery waits in several retry topics one after the other. (2) Hookline pauses the destination after a 429.',
     'Nothing.',
   ],
   auth: [

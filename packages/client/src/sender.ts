@@ -291,7 +291,7 @@ export class Sender {
     const all = [...this.#unfinishedBatches.flat(), ...this.#queue.take(everything)]
     this.#unfinishedBatches = []
     this.#abort?.abort()
-    const detail = `The messages were not acknowledged within ${timeoutMs} ms, the time limit of close() or of the process exit.`
+    const detail = `The messages were not acknowledged within ${timeoutMs} ms. This is the time limit of close() or of the process exit.`
     if (all.length > 0) this.#fail('out_of_time', { code: 'out_of_time', detail }, all)
     this.#progress()
   }

@@ -103,7 +103,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
     }
 
     const lostData = (id: number): string =>
-      `the schema registry at ${registry.url} has neither a usable schema ${id} nor Hookline's schema of ${subject}: restore the data of the registry, or correct registry.url`
+      `the schema registry at ${registry.url} does not have Hookline's schema (subject ${subject}), and schema ${id} is missing or unusable: restore the data of the registry, or correct registry.url`
 
     async function ask(id: number): Promise<boolean> {
       const found = await registry.findById(id)

@@ -137,7 +137,7 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
     if (within !== undefined && !(await isWithin(path, within, found))) {
       return {
         kind: 'unreadable',
-        message: 'is outside the directory in "destinationsFrom" from which this destination comes',
+        message: 'is outside the directory of this destination (see "destinationsFrom")',
         hint: 'move the file itself into that directory; a link to the file does not work',
       }
     }

@@ -71,7 +71,7 @@ export function createMaximumLog(deps: {
     loggedAt = clock.monotonic()
     logger.warn(
       { connections: limits.connections, replaced, refused },
-      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; "replaced" (idle connections that the server closed for new ones) and "refused" (new connections) are counts since the process started',
+      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; since its start, this process closed idle connections for new ones (number: "replaced") and refused new connections (number: "refused")',
     )
   }
 }

@@ -189,6 +189,6 @@ const formRefusal = problem(
 
 const tooManySyncs = problem(
   'unavailable',
-  `This process already receives ${maxSyncs} syncs, the maximum: send the whole list again after the time in Retry-After.`,
+  `This process already receives the maximum of ${maxSyncs} syncs: send the whole list again after the time in Retry-After.`,
   { retryAfter: 5 },
 )

@@ -90,6 +90,6 @@ const structureTexts: Readonly<Record<StructureProblem['kind'], Texts>> = {
   too_deep: { message: `is nested more than ${maxNesting} levels deep`, hint: 'flatten it' },
   lone_surrogate: {
     message: 'contains half of a Unicode surrogate pair, for example \\ud83d alone',
-    hint: 'send both halves of the pair, for example \\ud83d\\ude00, or remove this half',
+    hint: 'send both halves of the surrogate pair, for example \\ud83d\\ude00, or remove this half',
   },
 }

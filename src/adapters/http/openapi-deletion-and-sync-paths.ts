@@ -7,7 +7,7 @@ const syncParameters = [
     name: 'mode',
     in: 'query',
     description:
-      '`full`: the list has all members, and Hookline removes the users who are not in it. `partial`: Hookline changes only the users in the list, and removes those with the value `false` (for a computed trait: `null`).',
+      '`full`: the list has all members, and Hookline removes the users who are not in it. `partial`: Hookline changes only the users in the list. A user with the value `false` (for a computed trait: `null`) is removed.',
     schema: { enum: syncModes, default: 'full' },
   },
   {
@@ -69,7 +69,7 @@ export const deletionAndSyncPaths = {
       summary: 'Show the status of a deletion for each source and destination',
       tags: ['operators'],
       description:
-        'The search has a limit: 1.5 seconds or 300,000 records of the deletions topic. If the search reaches this limit, but has found the deletion, the response has `partial: true`, and results may be missing. If it has not found the deletion, the response is a 503: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
+        'Hookline reads at most 300,000 records of the deletions topic, for at most 1.5 seconds. If it finds the deletion, but reaches one of these limits, the response has `partial: true`, and its counts may be too low. If it reaches a limit before it finds the deletion, the response is a 503: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that no deletion has this id.',
       parameters: [inPath('id')],
       responses: {
         ...ofOperators,

@@ -57,7 +57,7 @@ const dryRun = {
 const evenDisconnected = {
   ...flag,
   description:
-    '`true`: the job also replays a dead letter if its destination is no longer connected to the source of its event, or if Hookline cannot decode the event.',
+    '`true`: the job also replays a dead letter if its destination is no longer connected to the source of its event, or if this source is unknown because Hookline cannot decode the event.',
 }
 
 const job = {
@@ -168,7 +168,7 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       post: operation({
         ...{ id: `create${Name}`, summary: create, parameters: [idempotencyKey], body: [`New${Name}`, true] },
         description:
-          'A process with the service `operator` runs the job. Replays, including dry runs, run one after another. A resend and another job of its destination run one after the other, unless one of them is a dry run.',
+          'A process with the service `operator` runs the job. Replays, including dry runs, run one after another. A resend does not run concurrently with another job of its destination, unless one of the two jobs is a dry run.',
         more: { 202: { description: 'Hookline has created the job.', content: json(reference(Name)) } },
         codes: [
           'invalid_json',

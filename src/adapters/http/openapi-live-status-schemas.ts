@@ -5,7 +5,7 @@ const results = (about: string): Schema =>
   closed({
     since: {
       ...time,
-      description: `Time from which the results count: ${about}, or up to 15 minutes earlier.`,
+      description: `Beginning of the time span of these counts: ${about} ago.`,
     },
     delivered: { ...count, description: 'Number of successful deliveries.' },
     failed: { ...count, description: 'Number of failed attempts. One delivery can have several failed attempts.' },
@@ -75,7 +75,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   pausedUntil: {
     ...time,
     description:
-      'When the last pause after a `Retry-After` from the endpoint ends. Each process has its own pause, so other processes may make attempts earlier. Absent if no process pauses. For a pause by an operator, see `state`.',
+      'End of the pause after a `Retry-After` from the endpoint. Each process has its own pause: the field has the latest end. Absent if no process pauses. For a pause by an operator, see `state`.',
   },
-  results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
+  results: closed({ lastHour: results('60 to 75 minutes'), lastDay: results('24 h to 24 h 15 min') }),
 }

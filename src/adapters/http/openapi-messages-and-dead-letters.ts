@@ -79,7 +79,7 @@ const deadLetter = {
   attempts: count,
   round: {
     ...count,
-    description: 'How many times the delivery was replayed. The number starts at 0, or at 1 for a resent delivery.',
+    description: 'Number of replays of the delivery, plus 1 if a resend created the delivery.',
   },
   position: { ...open(place, Object.keys(place)), description: 'Topic, partition and offset of the event.' },
 }
@@ -96,7 +96,7 @@ export const messageAndDeadLetterSchemas: Readonly<Record<string, Schema>> = {
         { sourceId: text, type: text, event: text, receivedAt: time, position: open(place, Object.keys(place)) },
         ['sourceId', 'type', 'receivedAt', 'position'],
       ),
-      eventRemoved: { const: true, description: 'Present when retention has removed the event.' },
+      eventRemoved: { const: true, description: "Present if Kafka's retention has removed the event." },
       records: list(
         open({ ...place, at: time, kind: { enum: ['event', 'waiting', 'dead_letter'] }, destination: text }, [
           ...Object.keys(place),
@@ -178,7 +178,7 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
         inQuery(
           'outcome',
           { enum: deadLetterOutcomes },
-          'Only dead letters in which the last request to at least one webhook had this outcome. For the reason `invalid_message`: only dead letters whose event breaks the rule with this code.',
+          'Only dead letters in which the last request to at least one webhook had this outcome. If the reason is `invalid_message`, the outcome is the code of the rule that the event breaks.',
         ),
         ...timeRange('the deliveries were dead-lettered'),
         inQuery('message', text, 'Only dead letters of the message with this id.'),

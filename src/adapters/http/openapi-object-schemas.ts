@@ -47,14 +47,14 @@ export const objectView = {
   problems,
   document: {
     description:
-      'The object in the form of the configuration file. Each secret is `***`, and the URLs of webhooks show only their host.',
+      'The object in the form of the configuration file. Each secret is masked as `***`, and the URLs of webhooks show only their host.',
     type: 'object',
   },
   fingerprints: {
     type: 'object',
     additionalProperties: text,
     description:
-      'Fingerprint of each secret and of each masked URL, by its path in `document`: the first 8 hex digits of the SHA-256. A value of fewer than 16 characters has no fingerprint.',
+      'The first 8 hex digits of the SHA-256 of each secret and of each masked URL. The keys are paths in `document`. A value of fewer than 16 characters has no fingerprint.',
   },
 } as const satisfies Readonly<Record<string, Schema>>
 const ofFile = ['changedBy', 'changedAt', 'disabledAutomatically']
@@ -125,7 +125,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         ...text,
         default: '24h',
         description:
-          'Time for which both secrets are in use, at most 720h: the old one signs X-Signature, and both sign the Standard Webhooks headers.',
+          'Time for which Hookline uses the old and the new secret, at most 720h. The old secret signs X-Signature. Both sign the Standard Webhooks headers.',
       },
     },
     ['overlap'],
@@ -170,7 +170,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
                 text: {
                   ...text,
                   description:
-                    'The body as UTF-8 text, in which secrets of the destination are `***`. Absent when the body is compressed.',
+                    'The body as UTF-8 text, in which secrets of the destination are masked as `***`. Absent when the body is compressed.',
                 },
                 contentEncoding: { ...text, description: 'Compression of the body, for example gzip.' },
                 truncated: {

@@ -16,16 +16,16 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   defined_in_file: 'the configuration file defines the object, so it can be changed only in that file',
   encryption_key_missing: '`operator.encryptionKeyFile` is not set, so no object can be created or changed',
   rotation_in_progress:
-    'the destination already has two shared secrets, the maximum; to replace both now, send `"overlap": "0s"`',
+    'the destination already has the maximum of two shared secrets; to replace both now, send `"overlap": "0s"`',
   too_many_keys:
-    'the source already has three write keys, the maximum; send `keep`, the number of these keys that stay valid',
-  too_many_jobs: '100 replays and resends, the maximum, are waiting or running, so no job was created',
+    'the source already has the maximum of three write keys; set `keep` to the number of these keys that must stay valid',
+  too_many_jobs: 'the maximum of 100 waiting or running replays and resends is reached, so no job was created',
   not_in_use: 'Hookline does not use the destination now, because its document has problems',
   in_use: 'the object was not deleted, because another object or a setting uses it; see `problems`',
   precondition_failed:
     'the condition of `If-Match` or `If-None-Match` is false: the object has another version, already exists, or does not exist; the header `ETag` of the response has the current version',
   invalid_object: 'the document is not valid; `problems` lists the problems (at most 100), and nothing was changed',
-  idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body; no job was created',
+  idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body, so no job was created',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:
     'the service could not process the request, for example because Kafka did not respond in time, or because too many test messages are in progress: send the request again later. If the request changes an object or a job, first read the object or job, because Hookline may have made the change',

@@ -48,7 +48,7 @@ export function operatorDocument(): object {
       description: [
         'The API listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET and HEAD requests only.',
         'A path may end in a slash. There are no CORS headers: web pages of other origins cannot use the API.',
-        'Every error response is a JSON object with `code`, `message` and either `problems` or `error`. `problems` is a list of invalid values, and can be empty. `error` has the same text as `message`. The response has `error` on the paths of deletions and syncs, and on paths that do not exist. On all other paths, it has `problems`. One exception: with the status 405, 408, 417, 431 or 500, or with the code `malformed_request`, it can have `error` there too.',
+        'Every error response is a JSON object with `code`, `message` and either `problems` or `error`. `problems` is a list of invalid values, and can be empty. `error` has the same text as `message`. Responses on the paths of deletions and syncs, and on paths that do not exist, have `error`. Responses on all other paths usually have `problems`. They can have `error` if the status is 405, 408, 417, 431 or 500, or the code is `malformed_request`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },

@@ -13,7 +13,7 @@ export const requestPreview: Schema = closed(
         headers: {
           type: 'object',
           additionalProperties: text,
-          description: 'The values of configured headers, the access token and the signatures are `***`.',
+          description: 'The values of configured headers, the access token and the signatures are masked as `***`.',
         },
       }),
     ),

@@ -110,7 +110,7 @@ export const schemas = {
       success: { const: false },
       code: { type: 'string', description: 'Identifies the error, for programs. Codes are stable.' },
       message: { type: 'string', description: 'Text for people: what happened, and what to do.' },
-      error: { type: 'string', description: 'The same text as `message`, for SDKs that read it here.' },
+      error: { type: 'string', description: 'The same text as `message`, because some SDKs read this field.' },
       rejected: {
         $ref: '#/components/schemas/Rejected',
         description: 'The rejected messages. Present only if the request has the header `X-Strict-Mode: 1`.',

@@ -47,7 +47,7 @@ interface Options {
 
 const description = [
   'Deletes users in the sources that --source names (default: in every source). Within 5 seconds, Hookline stops delivering earlier events of these users. Hookline also removes the users from all audiences, even if --source names only some sources.',
-  'For each of these sources, Hookline sends one delete message per user to every enabled destination of the source, with the usual retries.',
+  'For each user and each of the selected sources, Hookline sends one delete message to every enabled destination of the source, with the usual retries.',
   'With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
   'The command writes directly to Kafka and needs no collector. It prints the id of the deletion. To see the progress of the deletion, run the command with --status and this id.',
   'If the command fails before it has written everything, repeat it with the same options, and add --id with the printed id.',

@@ -69,7 +69,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   printData(io, options, answer, linesOf(answer))
   if (answer.partial === true)
     io.stderr.write(
-      'hookline: some rows or counts are missing: the result has too many rows, or the operator service could not read them in time; to request fewer rows, use --since, --until and --destination\n',
+      'hookline: some rows or counts are missing, because the result has too many rows or could not be read in time; to request fewer rows, use --since, --until and --destination\n',
     )
   if (answer.exactSince !== undefined)
     io.stderr.write(

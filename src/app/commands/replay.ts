@@ -44,15 +44,15 @@ export type ReplayAccess = Pick<
 
 const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation if it runs in a terminal and does not use the operator API.',
-  'The replay writes the delivery to a retry topic. About 10 seconds later, Hookline makes the first attempt, only at the destination of the dead letter. The message id stays the same. The retry window is new.',
+  'The replay writes the delivery to a retry topic. About 10 seconds later, Hookline makes the first attempt, only at the destination of the dead letter. The message id stays the same. The retry window starts again.',
   'If a dead letter has no destination, for example with the reason "unknown_source", the replay writes its event to the events topic again.',
   'If a dead letter contains the audience membership or computed trait of a user, Hookline sends the current value instead, unless the destination already has the current value.',
   'With --operator-url, the command uses the operator API. With --config, it does not. With neither option, it uses the operator API if HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. With the operator API, the operator service replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
   'A replay job waits until all earlier replay jobs have ended. With --destination, it also waits for earlier resend jobs of this destination. Without --destination, it waits for all earlier resend jobs.',
   'Without the operator API, the replay ends when you stop the command. If you run the command again, it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time.',
-  'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. In this mode, the command also refuses to replay while a replay job runs.',
+  'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. While a replay job runs, a replay without the operator API fails.',
   'Hookline cannot replay a dead letter if its destination is disabled or not in the configuration, or if the dead letter is truncated, is too large for the target topic, or was not written by Hookline. Hookline can replay the delete message of a deleted user only for about 50 days after the deletion.',
-  'Hookline does not replay a delivery if the destination is no longer connected to the source of the event, or if it cannot decode the event, so that the source is unknown. The option --even-disconnected removes both conditions.',
+  'Hookline does not replay a delivery if the destination is no longer connected to the source of the event, or if the source is unknown because Hookline cannot decode the event. With --even-disconnected, Hookline replays these deliveries too.',
   'If a selected dead letter is not replayed, the command prints the reason, and the exit code is 1 (with --dry-run: 0).',
 ].join('\n\n')
 

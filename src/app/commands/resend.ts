@@ -21,7 +21,7 @@ interface Options extends JobOptions {
 const description = [
   'Sends events to one destination again, with the same message ids, if Kafka still has the events. Use the command when a new destination needs past events, when a receiver has lost data, or when requests had a wrong signature.',
   'The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
-  'Hookline sends the events that it received from the sources of the destination between --since and --until. It skips events that the filter of the destination or the field `integrations` of the event excludes, and messages that Hookline itself wrote, for example audience changes.',
+  'Hookline sends the events that it received from the sources of the destination between --since and --until. It skips events that are excluded by the filter of the destination or by the field `integrations` of the event. It also skips messages that Hookline itself wrote, for example audience changes.',
   'For a deleted user, Hookline skips the events from before the deletion. After `hookline delete-user --suppress`, it skips all events of the user.',
   'The job copies the events to a retry topic. The exit code is 1 if some events are too large for this topic (with --dry-run: 0).',
 ].join('\n\n')

@@ -27,7 +27,7 @@ const description = [
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr. If a log line cannot be written, for example on a full disk, the line is lost, and the process continues. A later log line has the number of lost lines.',
   'The configuration can name other files, for example files with secrets. The command reads only the files that the selected services and the connections to Kafka and the schema registry need.',
   'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart.',
-  'Two changes need a restart, although the list above has their keys. If you add or remove the setting `operator.encryptionKeyFile`, restart all processes. If `operator.keys` gets its first key or loses its last key, restart the processes with the service operator.',
+  'Two changes of `operator` keys also need a restart. If you add or remove the setting `operator.encryptionKeyFile`, restart all processes. If `operator.keys` gets its first key or loses its last key, restart the processes with the service operator.',
 ].join('\n\n')
 
 /** `hookline run` */

@@ -20,7 +20,7 @@ import { startTokenClient } from './start-token-client.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
 const onLoss =
-  'Kafka deleted records before Hookline read them, so Hookline cannot deliver them; either Hookline was further behind than the retention time of the topic, or a broker truncated the log; follow the runbook HooklineRecordsLost'
+  'Kafka deleted records before Hookline read them, so Hookline cannot deliver them; the runbook HooklineRecordsLost says why this happens and what to do'
 
 /** Starts the dispatcher. Resolves when its two consumers have joined their groups. */
 export async function startDispatcher(shared: SharedDependencies): Promise<DispatcherService> {

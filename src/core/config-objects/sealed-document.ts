@@ -49,7 +49,7 @@ export function openDocument(
 }
 
 const missingHint =
-  'add the path of the file with this key to the list in operator.encryptionKeyFile, or write the secret again through the operator API'
+  'add the path of the file with the missing key to the list in operator.encryptionKeyFile, or write the secret again through the operator API'
 const damagedHint = 'write the secret again through the operator API'
 
 /** Encrypts (seals) all secrets of a document with one key. Every secret must be text. */

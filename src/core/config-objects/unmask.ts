@@ -55,27 +55,27 @@ function storedSecret({ path, holds }: SecretValue, mask: Mask, { next, current,
 const notStored = {
   kind: 'refused',
   message: 'is masked (***), but the stored object has no secret in this field',
-  hint: 'write the secret instead of ***',
+  hint: 'write the secret instead of the mask ***',
 } as const
 
 const wrongFingerprint = {
   kind: 'refused',
   message: 'is masked (***), but the fingerprint after *** matches no stored secret of this field',
-  hint: 'to keep the stored secret, copy *** and its fingerprint unchanged; to change it, write the new secret instead of ***',
+  hint: 'to keep the stored secret, copy the mask (*** and the fingerprint) unchanged; to change the secret, write the new one instead of the mask',
 } as const
 
 const newHost = {
   kind: 'refused',
   message:
     'is masked (***), but auth.oauth2.tokenUrl or the URL of a webhook has a new host: Hookline does not use a stored client secret with a new host',
-  hint: 'write the client secret instead of ***',
+  hint: 'write the client secret instead of the mask ***',
 } as const
 
 const newWebhookHost = {
   kind: 'refused',
   message:
     'is masked (***), but the URL of this webhook has a new host: Hookline does not use stored secrets with a new host',
-  hint: 'write the secret instead of ***',
+  hint: 'write the secret instead of the mask ***',
 } as const
 
 function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
@@ -86,8 +86,8 @@ function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
       'is masked (***), but this list has fewer entries than the stored list, so Hookline does not know which stored secret to keep here',
     hint:
       masks.length === 0
-        ? 'write the secret instead of ***'
-        : `write the secret, or one of these masks to keep that stored secret: ${masks.join(', ')}`,
+        ? 'write the secret instead of the mask ***'
+        : `write the new secret; to keep a stored secret, write its mask: ${masks.join(', ')}`,
   }
 }
 

@@ -146,7 +146,7 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
  */
 export function unknownDestinationProblem({ destinations, isIncomplete }: Routing): string | undefined {
   if (isIncomplete === true)
-    return 'Hookline cannot read the id of a destination in destinationsFrom (the log names the file), so this destination could miss a delete message: correct the file, then request the deletion again.'
+    return 'Hookline cannot read the id of a destination from a file in destinationsFrom, so this destination could miss a delete message: correct the file (the log has its name), then request the deletion again.'
   for (const destination of destinations.values())
     if (hasUnknownSources(destination))
       return `Hookline cannot read "sources" of the destination ${JSON.stringify(destination.id)}, so it cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.`

@@ -52,7 +52,7 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   reset: 'check that the server is running, and that no proxy between Hookline and the server closes connections',
   proxy: 'check network.proxy, and whether the proxy runs and permits connections to this endpoint',
   tls_untrusted:
-    'Hookline sends no requests to this endpoint: if a private CA issued the certificate, add this CA to network.caFile (or to tls.caFile or tls.ca, if the destination has one of them); in all other cases, ask the owner of the endpoint to correct the certificate',
+    'Hookline does not trust the certificate, so it sends no requests to this endpoint: ask the owner of the endpoint to correct the certificate; if a private CA issued it, add this CA to network.caFile; if the destination has tls.caFile or tls.ca, add the CA there instead',
   tls_other:
     'the server must support TLS 1.2 or newer on this port, with a cipher suite other than DHE, for example ECDHE; if the server requires a client certificate, set "tls" of the destination',
 }

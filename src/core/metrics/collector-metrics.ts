@@ -26,7 +26,7 @@ export const collectorMetrics = {
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. Of a request that the collector refuses as a whole, the metric counts only the invalid messages, and only with the header `X-Strict-Mode`.',
+    'Received messages, by result. `suppressed`: not stored, because the user was deleted with the option `suppress`. If the collector refuses a whole request, its messages are not counted. Exception: if the request has the header `X-Strict-Mode`, its invalid messages are counted.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(

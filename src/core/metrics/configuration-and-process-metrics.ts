@@ -38,7 +38,7 @@ export const processMetrics = {
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Number of files of `destinationsFrom` that this process cannot use, because they are invalid or missing, or come after the first 2,000 files of their directory. In each directory, the files after the first 2,000 that this process has never read count as one file. The process uses the rest of the configuration.',
+    'Number of files of `destinationsFrom` that this process cannot use, because they are invalid or missing, or come after the first 2,000 files of their directory. If a directory has more than 2,000 files, the value can be too low. The process uses the rest of the configuration.',
     { unit: 'files', use: 'alert' },
   ),
   configObjects: gauge(

@@ -192,12 +192,12 @@ export const deliveryMetrics = {
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices (messages to operators about destinations and the configuration) and the internal messages that lead to notices, by result of the write to the events topic. `dropped`: not written, because too many messages already waited for the write.',
+    'Notices and the internal messages that lead to notices, by result of the write to the events topic. Notices are messages to operators about destinations and the configuration. `dropped`: not written, because too many messages already waited for the write.',
     { unit: 'messages', use: 'dashboard', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(
     'hookline_attempt_records_total',
-    'Records of attempts for the attempts topic, by result of the write. `dropped`: not written, because the write queue was full. `failed`: Kafka did not acknowledge the record.',
+    'Records for the attempts topic, by result of the write. `dropped`: the write queue was full. `failed`: Kafka did not acknowledge the record.',
     { unit: 'records', use: 'dashboard', labels: { result: ['written', 'dropped', 'failed'] } },
   ),
   droppedKeys: counter(

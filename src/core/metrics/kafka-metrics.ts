@@ -88,7 +88,7 @@ export const kafkaMetrics = {
   ),
   produceFailures: counter(
     'hookline_produce_failures_total',
-    'Failed writes to Kafka by the collector (accepted messages only), the dispatcher and the audiences service. The collector responds to the sender with an error; the other two services repeat the write. Canary messages, notices, and records of the attempts, status and config topics are not counted.',
+    'Failed writes to Kafka by the collector, the dispatcher and the audiences service. The collector responds to the sender with an error. The other two services repeat the write. Not counted: copies of rejected messages, canary messages, notices, and records of the attempts, status and config topics.',
     { unit: 'writes', use: 'dashboard', labels: { topic } },
   ),
   unwritableTopics: gauge(

@@ -31,7 +31,7 @@ export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: Epo
         ? {
             path: 'until',
             message:
-              'is too early: the list would begin more than 7 days ago (without "since", it begins 23 hours before "until")',
+              'is too early: without "since", the list begins 23 hours before "until", and this start is more than 7 days ago',
             hint: 'use a later "until", or add a "since" that is at most 7 days ago',
           }
         : { path: 'since', message: 'is more than 7 days ago', hint: 'use a time in the last 7 days' },

@@ -45,7 +45,7 @@ export function previewMessage(
     return invalid({ path, message: 'is an unknown field', hint: 'use only "source" and "message"' })
   }
   if (typeof source !== 'string') {
-    const hint = `name the source of the message: ${sources.slice(0, 10).join(' or ') || 'the id of a source'}`
+    const hint = `specify the source of the message: ${sources.slice(0, 10).join(' or ') || 'the id of a source'}`
     return invalid({ path: 'source', message: 'must be the id of a source', hint })
   }
   const read = normalise(message, { receivedAt: at, sentAt: undefined, newId })

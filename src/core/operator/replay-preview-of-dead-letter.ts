@@ -60,7 +60,7 @@ const texts: Readonly<Record<NoReplayRequestReason, string>> = {
   excluded:
     'Hookline does not use the destination now, because its document has problems. A replayed delivery waits until you correct the problems.',
   audience_change:
-    'The dead letter has the value of one user for an audience or computed trait. A replay sends the current value of the user instead.',
+    'The dead letter has the audience membership or computed trait of a user. A replay sends the current value instead.',
   no_delivery:
     'Hookline dead-lettered the event before it selected destinations. A replay writes the event to the events topic again, and Hookline then selects the destinations.',
 }

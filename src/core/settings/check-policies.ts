@@ -49,7 +49,7 @@ function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly P
   return [
     {
       key: 'window',
-      message: `is too short for delivery.schedule, which ${message.replace(/; remove .*$/, '')}`,
+      message: `is too short for delivery.schedule: the schedule ${message.replace(/; remove .*$/, '')}`,
       hint: 'raise policy.window, or set policy.schedule to waits that fit into this window',
     },
   ]

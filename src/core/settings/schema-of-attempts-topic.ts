@@ -9,7 +9,7 @@ export const attemptsTopic = z
   .prefault('failures')
   .transform(value => (typeof value === 'string' ? value : value ? 'all' : 'off'))
   .describe(
-    'Which attempts Hookline records in the topic `<prefix>.attempts`, for `hookline message`, `hookline tail` and the operator API. `failures`: each failed attempt, and each success of a retry, a replay or a resend. `all`: all attempts. `off`: none. Deprecated: `true` for `all`, `false` for `off`. Under load, records of some attempts may be missing.',
+    'Which attempts Hookline records in the topic `<prefix>.attempts`, for `hookline message`, `hookline tail` and the operator API. `failures`: each failed attempt, and each success of a retry, a replay or a resend. `all`: all attempts. `off`: none. The deprecated values `true` and `false` mean `all` and `off`. Under load, records of some attempts may be missing.',
   )
 
 /**

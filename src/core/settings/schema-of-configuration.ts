@@ -161,12 +161,12 @@ export const delivery = z
     window: duration
       .prefault('4h')
       .describe(
-        'Retry window, at most 4h. The window begins when Hookline first reads the event. The window limits only retries: a first attempt can start after it.',
+        'Retry window, at most 4h. The window begins when Hookline first reads the event. The window limits only retries: a first attempt can start after the window ends.',
       ),
     ordering: oneOf(['key', 'none'])
       .default('key')
       .describe(
-        '`key`: Hookline makes the first attempts for one user and destination in the order of the events in Kafka. `none`: in any order.',
+        '`key`: for each user and destination, Hookline makes the first attempt of each event in the order of the events in Kafka. `none`: in any order.',
       ),
     transport: oneOf(['got', 'undici'])
       .default('got')

@@ -13,7 +13,7 @@ export const policy = z.strictObject({
     .array(duration)
     .optional()
     .describe(
-      'Waits before the second, third and further attempts. Each wait must be at least 10s, or at least the shortest wait of `delivery.schedule` if that wait is shorter. Absent: the value of `delivery.schedule`.',
+      'Waits before the second, third and further attempts. The minimum wait is 10s, or the shortest wait of `delivery.schedule` if that is below 10s. Absent: the value of `delivery.schedule`.',
     ),
   window: duration
     .optional()
@@ -23,7 +23,7 @@ export const policy = z.strictObject({
   ordering: oneOf(['key', 'none'])
     .optional()
     .describe(
-      '`key`: Hookline makes the first attempts for one user in the order of the events in Kafka. `none`: in any order. Absent: the value of `delivery.ordering`.',
+      '`key`: for each user, Hookline makes the first attempt of each event in the order of the events in Kafka. `none`: in any order. Absent: the value of `delivery.ordering`.',
     ),
   ratePerSecond: z
     .int()

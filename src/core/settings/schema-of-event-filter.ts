@@ -92,7 +92,7 @@ export const filter = z
           .number(withMessage(percentText))
           .gt(0, percentText)
           .max(100, percentText)
-          .describe('Percentage of the users whose messages pass. For example, 0.5 means 0.5 %.'),
+          .describe('Only messages of this percentage of users pass. For example, 0.5 means 0.5 %.'),
         by: oneOf(['user']).default('user').describe('`user`: for each user, either all messages pass, or none.'),
       })
       .optional()

@@ -96,7 +96,7 @@ export const operator = z
     encryptionKeyFile: oneOrTwo(fileName)
       .optional()
       .describe(
-        'File with a key of 32 random bytes in base64 or hex. The key encrypts the secrets of the destinations and sources that the operator API manages. During a rotation, a list of two files: Hookline encrypts with the first key, and decrypts with both. Absent: the operator API cannot create or change destinations and sources. Adding or removing `encryptionKeyFile` needs a restart.',
+        'File with a key of 32 random bytes in base64 or hex. The key encrypts the secrets of the destinations and sources that the operator API manages. For a rotation, set a list of two files: Hookline encrypts with the first key, and decrypts with both. Absent: the operator API cannot create or change destinations and sources. Adding or removing `encryptionKeyFile` needs a restart.',
       ),
   })
   .prefault({})

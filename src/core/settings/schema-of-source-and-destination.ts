@@ -68,7 +68,7 @@ export const destination = z.strictObject({
   signingKey: oneOrTwo(secretText)
     .optional()
     .describe(
-      'Ed25519 private key for `policy.signing: ed25519`: PKCS#8 in PEM, or `whsk_` followed by the seed in Base64. During a rotation: a list of two keys. Hookline then signs with both.',
+      'Ed25519 private key for `policy.signing: ed25519`: PKCS#8 in PEM, or `whsk_` followed by the seed in Base64. For a rotation, set a list of two keys: Hookline then signs with both.',
     ),
   signingKeyFile: oneOrTwo(fileName)
     .optional()

@@ -275,7 +275,7 @@ export class Inputs {
     const { topic, partition, offset } = record
     this.#deps.logger.warn(
       { topic, partition, offset, detail },
-      'hookline cannot decode a record of the audience input topic (see "detail"), and dead-letters it; full syncs at about this time may keep users who are not in the list: wait two minutes, then repeat these syncs (see the runbook HooklineInputRefused)',
+      'hookline cannot decode a record of the audience input topic (see "detail"), and dead-letters it; a full sync that is in progress, or begins within two minutes, may keep users who are not in its list: wait two minutes, then repeat the sync (see the runbook HooklineInputRefused)',
     )
     held.order.add(new OpenInput(record, { kind: 'lost' }, held))
     this.startReady(held)

@@ -47,7 +47,7 @@ export function createAudienceWait({ directory, clock, logger }: Deps): WaitForA
     if (wait > checkEvery)
       logger.warn(
         { audience, partition: record.partition },
-        'an audience (see "audience") is not in the configuration of this process; this partition of the audience input topic waits up to two minutes for the audience, then hookline ignores the records of this audience; unless you just added or removed the audience, give all processes the same configuration',
+        'an audience (see "audience") is not in the configuration of this process; this partition of the audience input topic waits up to two minutes for the audience, then hookline ignores the records of the audience: give all processes the same configuration, unless you just added or removed the audience',
       )
     check()
     return true

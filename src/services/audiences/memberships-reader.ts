@@ -77,7 +77,7 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
 }
 
 const undecodable =
-  'record of an audience membership cannot be decoded, so a destination may have a wrong value for the user in the key of the record: run `hookline audience reset` for the audience, then send its whole list again; if the user is not in this list, correct the value at the destination yourself'
+  'record of an audience membership cannot be decoded, so a destination may have a wrong value for one user (the key of the record has the user id); run `hookline audience reset` for the audience, then send its whole list again; if the list does not have this user, correct the value at the destination yourself'
 
 const unread =
-  'records of audience memberships cannot be read (see "detail"), so destinations may have wrong audience values for some users: run `hookline audience reset` for each audience, then send its whole list again; for users who are not in this list, correct the values at the destinations yourself'
+  'records of audience memberships cannot be read (see "detail"), so destinations may have wrong audience values for some users; run `hookline audience reset` for each audience, then send its whole list again; this does not correct users who are not in the list: correct their values at the destinations yourself'

@@ -57,7 +57,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     metrics.audienceRestoreSeconds.observe({}, seconds)
     logger.info(
       { topic: log.topic, partition, records, ...state.size(), stale: stale.length, seconds },
-      'hookline has read the audience members of this partition, and now applies syncs of the users of this partition; "bytes" is the memory that the members use; "stale" is the number of outdated records in the topic, which hookline now replaces',
+      'hookline has read the audience members of this partition, and now applies syncs; "bytes" is the memory that the members use; hookline also replaces outdated records in the topic (their number: see "stale")',
     )
     return { state, next, stale }
   }

@@ -5,7 +5,7 @@ import type { Logger } from '../../core/ports.ts'
 import { problemLine } from '../../core/settings/settings-problem.ts'
 
 const excluded =
-  'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, if it is a destination, its messages wait; if it is a source, the collector rejects its messages'
+  'hookline cannot use a destination or source that was created with the operator API (see "kind", "id" and "problems"): correct the problems; until then, messages for the destination wait, or the collector rejects the messages of the source'
 
 /**
  * The last decoded record of an object, and the decoded `object`. The `object` also depends on

@@ -93,7 +93,7 @@ const unread =
   'records of the config topic cannot be read (see "detail"), so hookline may miss some changes of destinations or sources: check the changes that were made at about the time in "writtenAt", and repeat those that are missing'
 
 const objectsLost =
-  'the config topic lost all records of some destinations or sources ("count" is the number of these objects); do not restart hookline during the next minute, because it writes the records again from its memory; then check with the operator API that the last changes of destinations and sources are present'
+  'the config topic lost all records of some destinations or sources ("count" is the number of these objects); hookline now writes these records again from its memory: do not restart hookline during the next minute, then check with the operator API that the last changes of destinations and sources are present'
 
 /** The state that is computed from the records of the topic. */
 class View {

@@ -108,7 +108,7 @@ export class ObjectWriter {
         if (error === undefined) return
         logger.warn(
           { topic, ...name, error: error.message },
-          'hookline could not renew the record of a destination, source or failure state in the config topic (see "kind", "id" and "error"), and tries again in 30 s; correct the cause of the error within 7 days, because Kafka may delete the record after that',
+          'hookline could not write the current version of a destination, source or failure state to the config topic again (see "kind", "id" and "error"); it retries in 30 s; correct the cause within 7 days, because Kafka may delete this version later',
         )
         this.#copyAfter(longCopyWait)
       })

@@ -26,7 +26,7 @@ const minInterval = durationMs(3_600_000)
 const by = 'hookline.key-rotation'
 
 const differentOrder =
-  'the processes seem to have different first keys in operator.encryptionKeyFile (the secrets of the object in "kind" and "id" show this): use the same order of keys in all processes with the service operator; if you changed the first key twice within the last hour, ignore this line'
+  'hookline encrypted an object (see "kind" and "id") with another key less than an hour ago, so the processes may have different first keys in operator.encryptionKeyFile; use the same order of keys in all processes with the service operator; if you changed the first key twice within the last hour, ignore this line'
 
 const notRenewed =
   'hookline could not encrypt the secrets of a destination or source (see "kind" and "id") with the new first key of operator.encryptionKeyFile; if "problems" names a missing key, add this key to the file; otherwise, set the secrets again with the operator API'

@@ -109,12 +109,12 @@ async function undoUnlessKept(
 
 const noValidState = ({ message }: SettingsProblem, why: SettingsProblem, isUndone: boolean): string =>
   isUndone
-    ? `another process made a conflicting change: ${message}; Hookline undid the requested change, but the previous version of the object is now invalid: ${why.message}`
-    : `another process made a conflicting change: ${message}; the requested change is still in use, because the undo would cause another conflict: ${why.message}`
+    ? `another process made a conflicting change: ${message}; Hookline undid the requested change, but the restored version of the object is now invalid: ${why.message}`
+    : `another process made a conflicting change: ${message}; Hookline kept the requested change, because undoing it would cause another conflict: ${why.message}`
 
 function notWritten({ message }: SettingsProblem, result: NotApplied, isUndo: boolean): string {
   const why = result.kind === 'failed' ? result.detail : 'another process changed the object concurrently'
   return isUndo
     ? `another process made a conflicting change: ${message}; Hookline could not undo the requested change: ${why}`
-    : `another process made a conflicting change: ${message}; Hookline undid the requested change, but the previous version of the object is now invalid, and Hookline could not write the requested change again: ${why}`
+    : `another process made a conflicting change: ${message}; the object now has its previous version, which is invalid; Hookline could not write the requested change again: ${why}`
 }

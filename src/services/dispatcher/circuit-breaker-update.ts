@@ -35,7 +35,7 @@ export function updateCircuitBreaker(
     observer.breakerClosed(destination, outcomes)
     logger.info(
       { destination },
-      'circuit breaker closed, because an attempt succeeded, or its outcome is one that Hookline does not retry (for example a 404 response)',
+      'circuit breaker closed, because an attempt succeeded, or failed with an outcome that Hookline does not retry (for example a 404 response)',
     )
   }
 }

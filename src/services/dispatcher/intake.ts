@@ -187,7 +187,7 @@ export class Intake {
       else
         this.#refuseBytes(
           open,
-          'Hookline finds no deletion request for this delete message: another program wrote the message (only Hookline may write `canonical: true`), or the request is older than 53 days; to delete the user, run `hookline delete-user`',
+          'Hookline finds no deletion request for this delete message: another program wrote the message, or the request is older than 53 days; to delete the user, run `hookline delete-user`',
           carried,
         )
     })

@@ -165,6 +165,6 @@ function discardLate(
   metrics.ledgerGaps.inc({})
   logger.error(
     { topic, partition },
-    `hookline could not write the delivery counts of this partition to the ledger topic ${topics.ledger} in time, and discarded them: check that this process can write to this topic; deliveries are not affected, but \`hookline ledger\` reports this hour and all earlier hours as incomplete`,
+    `hookline could not write the delivery counts of this partition to the ledger topic ${topics.ledger} in time, and discarded them; deliveries are not affected, but \`hookline ledger\` reports this hour and all earlier hours as incomplete; check that this process can write to the ledger topic`,
   )
 }

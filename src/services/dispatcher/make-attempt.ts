@@ -185,7 +185,7 @@ function reportActionableFailure(
 
 const unsent = {
   tls_untrusted:
-    'request not sent: the certificate of the endpoint is not trusted (see "detail"); if a private CA issued the certificate, add this CA to network.caFile (or to tls.caFile or tls.ca, if the destination has one of them)',
+    'request not sent: the certificate of the endpoint is not trusted (see "detail"); if a private CA issued the certificate, add this CA to network.caFile; if the destination has tls.caFile or tls.ca, add the CA there instead',
   blocked_address:
     'request not sent: the address or port of the endpoint is not allowed (see "detail"); to allow a private address, add it to network.allow; to allow a port, add it to network.ports',
   internal: 'request failed because of a bug in hookline (report this line)',

@@ -137,7 +137,7 @@ export function createSettle(deps: Deps): Settle {
 const resultOf = ({ kind }: Decision): LedgerResult => (kind === 'deferred' || kind === 'retried' ? 'moved' : kind)
 
 const reportTooLarge =
-  'hookline did not write the result of a delivery, because the record is too large for the topic (see "topic" and "error"), so the status of a user deletion or audience membership does not show this result: increase max.message.bytes of the topic'
+  'hookline could not write the result of a delivery of a user deletion or an audience, because the record is too large for the topic (see "topic" and "error"); the status of the deletion or audience lacks this result; increase max.message.bytes of the topic'
 
 type Report = (
   of: AdmittedRecord,

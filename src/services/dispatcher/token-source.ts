@@ -144,7 +144,7 @@ export class TokenSource {
     metrics.tokenRequests.inc({ destination, outcome })
     logger.warn(
       { destination, outcome, detail, retryInMs: Math.round(retryInMs) },
-      'token request failed (see "detail"), and hookline tries again; while the destination has no valid access token, deliveries wait, at most until their retry window ends; check auth.oauth2 and the authorization server',
+      'token request failed (see "detail"), and hookline tries again; until the destination has a valid access token, its deliveries wait, but not beyond their retry window; check auth.oauth2 and the authorization server',
     )
   }
 }

@@ -56,7 +56,7 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
     if (store.open().length >= maxOpen)
       return objectRefusal(
         'too_many_jobs',
-        `${maxOpen} replays and resends, the maximum, are waiting or running: wait until one ends or cancel one, then send the request again.`,
+        `The maximum of ${maxOpen} waiting or running replays and resends is reached: wait until one ends or cancel one, then send the request again.`,
       )
     let job: Job
     try {

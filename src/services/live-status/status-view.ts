@@ -77,4 +77,4 @@ export function createStatusView({ follower, topic, clock, logger }: Deps): Stat
 }
 
 const notFollowed =
-  'this process cannot read the status topic (see "error"), so its operator API shows no status of processes; hookline tries again every 10 s: if the status is still missing after some minutes, check that the topic exists, and that hookline may read the topic'
+  'this process cannot read the status topic (see "error"), so its operator API does not show the status of processes; hookline tries again every 10 s; if the status is still missing after some minutes, check that the topic exists and that hookline may read it'

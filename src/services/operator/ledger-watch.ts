@@ -59,7 +59,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   function incomplete(exactSince: string | undefined): void {
     logger.warn(
       { exactSince },
-      'the operator service could not read some counts of the ledger, and tries again in five minutes; only counts from the time in "exactSince" on are complete; without "exactSince", any count may be incomplete; if this line repeats, follow the runbook HooklineLedgerDifference',
+      'the operator service could not read some counts of the ledger, and tries again in five minutes; the counts of all hours before "exactSince" are incomplete (without "exactSince", those of any hour may be); if this line repeats, follow the runbook HooklineLedgerDifference',
     )
   }
 

@@ -79,7 +79,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'hookline could not count the audience members in the memberships topic (see "error"); syncs are not affected, but the list of audiences shows old counts or none; hookline counts again when a client requests the list later',
+        'hookline could not count the audience members in the memberships topic (see "error"); the list of audiences shows old counts or none; syncs are not affected; hookline tries again when a client requests the list later',
       )
     }
     const ended = clock.monotonic()

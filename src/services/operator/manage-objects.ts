@@ -188,5 +188,5 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
 
 const tooManyKeys = objectRefusal(
   'too_many_keys',
-  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with the number of earlier keys that stay valid (0 to ${maxWriteKeys - 1}). Hookline keeps the newest, and removes the others.`,
+  `The source already has the maximum of ${maxWriteKeys} write keys: send "keep" with the number of earlier keys that stay valid (0 to ${maxWriteKeys - 1}). Hookline keeps the newest, and removes the others.`,
 )

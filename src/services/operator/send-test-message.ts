@@ -72,6 +72,6 @@ export const notInUse = objectRefusal(
 )
 const tooManyTests = objectRefusal(
   'unavailable',
-  `${maxTests} test messages are in progress, the maximum: send the request again after the time in Retry-After.`,
+  `The maximum of ${maxTests} concurrent test messages is reached: send the request again after the time in Retry-After.`,
   { retryAfter: 5 },
 )

@@ -186,7 +186,7 @@ describe('the document of a destination', () => {
   ])('keeps the client secret only for the same hosts: a new %s needs it again', async (_, patch) => {
     const { body: created } = await ask('PUT /v1/destinations/crm', document())
     const refused = await ask('PATCH /v1/destinations/crm', patch, { ifMatch: 1 })
-    const problem = { path: 'auth.oauth2.clientSecret', hint: 'write the client secret instead of ***' }
+    const problem = { path: 'auth.oauth2.clientSecret', hint: 'write the client secret instead of the mask ***' }
     expect([refused.status, refused.body.problems]).toEqual([422, [expect.objectContaining(problem)]])
     const merged = { ...created.document.auth.oauth2, ...(patch as { auth?: { oauth2: object } }).auth?.oauth2 }
     const whole = { ...created.document, ...patch, auth: { oauth2: merged } }

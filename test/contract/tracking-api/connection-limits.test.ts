@@ -114,7 +114,7 @@ describe('at the maximum of connections', () => {
     await (await connection(collector.url, 3)).closed
     await (await connection(collector.url, 4)).closed
     const text =
-      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; "replaced" (idle connections that the server closed for new ones) and "refused" (new connections) are counts since the process started'
+      'an HTTP server of this process has reached its maximum number of connections (see "connections"): run more processes, or find clients that open many connections; since its start, this process closed idle connections for new ones (number: "replaced") and refused new connections (number: "refused")'
     expect(warnings).toEqual([
       [{ connections: 3, replaced: 1, refused: 0 }, text],
       [{ connections: 3, replaced: 2, refused: 1 }, text],

@@ -93,7 +93,7 @@ it('the dead letters are replayed to zero', async () => {
   expect(await accessibilityViolations(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Replay' }).click()
   await refusing.untilDelivered(failed)
-  const replayed = `selected by the filters: ${failed} replayed, 0 not replayed`
+  const replayed = `of those that match the filters: ${failed} replayed, 0 not replayed`
   await page.getByText(`${failed} of ${failed} dead letters read; ${replayed}`).waitFor()
   await page.getByText('No dead letter matches the filters.').waitFor()
 })

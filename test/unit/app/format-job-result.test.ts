@@ -16,16 +16,16 @@ const counts = [
 ]
 
 it.each<[string, Partial<ShownJob>, string]>([
-  ['a replay', {}, '100 dead letters read; selected by the filters: 3 replayed, 1 not replayed; state: done'],
+  ['a replay', {}, '100 dead letters read; of those that match the filters: 3 replayed, 1 not replayed; state: done'],
   [
     'the dry run of a replay with more rows than the counts of the job',
     { dryRun: true, progress: { seen: 100, replayed: 0, replayable: 60, refused: 40 }, counts },
-    '100 dead letters read; selected by the filters: 60 would be replayed, 40 could not be replayed; state: done',
+    '100 dead letters read; of those that match the filters: 60 would be replayed, 40 could not be replayed; state: done',
   ],
   [
     'the dry run of a replay that a process of an earlier version ran',
     { dryRun: true, progress: { seen: 100, replayed: 0, refused: 0 }, counts },
-    '100 dead letters read; selected by the filters: 3 would be replayed, 1 could not be replayed; state: done',
+    '100 dead letters read; of those that match the filters: 3 would be replayed, 1 could not be replayed; state: done',
   ],
   [
     'the dry run of a resend',

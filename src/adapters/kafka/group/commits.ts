@@ -19,7 +19,7 @@ export type CommitResult = 'accepted' | 'refused'
 
 const metadataTooLarge = 'OFFSET_METADATA_TOO_LARGE'
 const metadataRefused =
-  'the broker refused an offset commit, because its metadata is too long; hookline may repeat finished deliveries after a rebalance or a stop; set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process (see the runbook HooklineCommitsRefused); until then, this process omits metadata longer than "bytes"'
+  'the broker refused an offset commit, because its metadata is too long: set offset.metadata.max.bytes of the brokers to at least 4096, then restart this process (see the runbook HooklineCommitsRefused); until the restart, this process commits without metadata longer than "bytes", and hookline may repeat finished deliveries after a rebalance or a stop'
 
 interface Deps {
   readonly owned: OwnedPartitions

@@ -77,7 +77,7 @@ export class BrokerFailover {
     await updateCoordinator(group).catch((error: unknown) => {
       logger.debug(
         { group: group.groupId, code: errorCodeOf(error) },
-        'hookline could not find the group coordinator, and retries',
+        'hookline could not find the group coordinator, and tries again',
       )
     })
     await sleep(clock, retryAfter)

@@ -58,7 +58,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
 
   const sync = subcommand(
     'sync',
-    'upload the list of an audience or computed trait, and send the changes to its destinations',
+    'upload the list of users of an audience or computed trait, and send the changes to its destinations',
   )
     .description(syncDescription)
     .requiredOption(...nameOption)

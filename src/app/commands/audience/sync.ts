@@ -180,11 +180,11 @@ function printResult(
       if (waitEnd === 'interrupted') throw new CommandFailed(`interrupted; ${completeUpload}`)
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because a clock was ahead during an earlier sync: the earlier sync has the later start time ${toIsoTimestamp(syncBegan(delivery.ahead))}; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
+          `this sync had no effect, because an earlier sync has a later start time (${toIsoTimestamp(syncBegan(delivery.ahead))}): a clock was ahead during the earlier sync; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
         )
       if (delivery?.unapplied !== undefined)
         throw new CommandFailed(
-          `the sync is incomplete: Hookline did not remove all users who are missing from the list (for the reason, see the log of the audiences service; affected partitions of the audience-input topic: ${delivery.unapplied}); wait two minutes, then sync the whole list again, unless a newer full sync has begun`,
+          `the sync is incomplete: in ${countWithNoun(delivery.unapplied, 'partition')} of the audience-input topic, Hookline did not remove the users who are missing from the list (see the log of the audiences service); if no newer full sync has begun, wait two minutes, then sync the whole list again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(

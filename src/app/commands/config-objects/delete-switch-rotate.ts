@@ -57,7 +57,7 @@ export async function rotateSecret(
   const remedy =
     rotatesAt === undefined
       ? 'rotate the secret again with --overlap 0s'
-      : `the new secret replaces the old one at ${rotatesAt}; before that time, remove the new secret (see "Rotations" in docs/reference/operator-api.md), then rotate the secret again`
+      : `remove the new secret before ${rotatesAt}, when it replaces the old one (see "Rotations" in docs/reference/operator-api.md), then rotate the secret again`
   await outputWritten(io, `the new secret of ${kind} ${id} is saved, but could not be printed; ${remedy}`)
   const change =
     rotatesAt === undefined

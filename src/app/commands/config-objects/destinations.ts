@@ -65,7 +65,7 @@ export function destinationsCommand(io: CommandIo): Command {
     ofOne('rotate-secret', 'generate a new shared secret for a destination, and print it; it cannot be shown again')
       .option(
         '--overlap <duration>',
-        'time for which both secrets are in use: the old one signs X-Signature, and both sign the Standard Webhooks headers (default: 24h)',
+        'time for which Hookline uses the old and the new secret: the old one signs X-Signature, and both sign the Standard Webhooks headers (default: 24h)',
       )
       .action(doing(rotateSecret)),
     ofOne('test', 'send a signed test message to each webhook of a destination now')

@@ -274,6 +274,6 @@ describe('learning a schema', () => {
 
   it('rejects when the registry has lost Hookline’s own schema', async () => {
     registry.forgetOwn()
-    await expect(codec.learn(9)).rejects.toThrow("has neither a usable schema 9 nor Hookline's schema of")
+    await expect(codec.learn(9)).rejects.toThrow('and schema 9 is missing or unusable')
   })
 })

@@ -63,7 +63,7 @@ describe('a file of destinationsFrom', () => {
   it.each(['clientCertFile', 'clientKeyFile', 'caFile'])('reads no %s outside of its directory', async key => {
     const { load } = await place({ 'more/a.yaml': destination('a', `tls: { ${key}: ../secrets/operator }\n`) })
     expect(problemsOf(await load())).toContainEqual(
-      `tls.${key}: names a file that is outside the directory in "destinationsFrom" from which this destination comes`,
+      `tls.${key}: names a file that is outside the directory of this destination (see "destinationsFrom")`,
     )
   })
 
@@ -87,7 +87,7 @@ describe('a file of destinationsFrom', () => {
     const { folder, load } = await place({ 'other/a.yaml': destination('a'), 'more/README': '' })
     await symlink('../other/a.yaml', join(folder, 'more/a.yaml'))
     expect(problemsOf(await load())).toEqual([
-      'the file: is outside the directory in "destinationsFrom" from which this destination comes',
+      'the file: is outside the directory of this destination (see "destinationsFrom")',
     ])
   })
 

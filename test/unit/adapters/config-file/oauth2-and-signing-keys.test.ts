@@ -82,6 +82,6 @@ describe('OAuth2 and signing keys', () => {
     const result = await loadConfigFile(join(folder, 'hookline.yaml'), {})
     const problems = result.problems.map(formatProblem)
     expect(problems).toHaveLength(1)
-    expect(problems[0]).toContain(`${place}: names a file that is outside the directory in "destinationsFrom"`)
+    expect(problems[0]).toContain(`${place}: names a file that is outside the directory of this destination`)
   })
 })

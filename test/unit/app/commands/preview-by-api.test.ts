@@ -45,7 +45,11 @@ it('names the rule that excludes a message', async () => {
 
 it.each<[number, string, string[]]>([
   [1, 'no destination has the id cmr', ['--destination', 'cmr']],
-  [1, 'source: must be the id of a source (name the source of the message: web or server)', ['--destination', 'shop']],
+  [
+    1,
+    'source: must be the id of a source (specify the source of the message: web or server)',
+    ['--destination', 'shop'],
+  ],
   [2, 'add --destination <id>', []],
   [2, 'the operator API never shows secrets', ['--destination', 'crm', '--show-secrets']],
 ])('exits with %i: %s', async (code, text, argv) => {

@@ -145,7 +145,7 @@ describe('a job', () => {
   it.each([
     ['not started yet', replay],
     [
-      '9 of 10 dead letters read; selected by the filters: 8 replayed, 1 not replayed',
+      '9 of 10 dead letters read; of those that match the filters: 8 replayed, 1 not replayed',
       progressOf({ seen: 9, total: 10, replayed: 8, refused: 1 }),
     ],
     [
@@ -157,7 +157,7 @@ describe('a job', () => {
   it('that only counts says what can be replayed', () => {
     const job = { ...progressOf({ seen: 1, replayed: 0, replayable: 1, refused: 0 }), dryRun: true } as const
     expect(progressText(job)).toBe(
-      '1 dead letter read; selected by the filters: 1 can be replayed, 0 cannot be replayed',
+      '1 dead letter read; of those that match the filters: 1 can be replayed, 0 cannot be replayed',
     )
     expect(readProgressOf(job)).toEqual({ done: 1 })
   })
@@ -166,7 +166,7 @@ describe('a job', () => {
     const counts = [{ count: 3 }, { count: 2, refusal: 'disabled' }]
     const job = { ...progressOf({ seen: 9, replayed: 0, refused: 0 }), dryRun: true, counts } as const
     expect(progressText(job)).toBe(
-      '9 dead letters read; selected by the filters: 3 can be replayed, 2 cannot be replayed',
+      '9 dead letters read; of those that match the filters: 3 can be replayed, 2 cannot be replayed',
     )
   })
 

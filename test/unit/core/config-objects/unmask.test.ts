@@ -76,7 +76,7 @@ describe('unmask', () => {
           expected === 'refused'
             ? 'is masked (***), but the stored object has no secret in this field'
             : 'is masked (***), but the URL of this webhook has a new host: Hookline does not use stored secrets with a new host',
-        hint: 'write the secret instead of ***',
+        hint: 'write the secret instead of the mask ***',
       },
     ])
     expect(JSON.stringify(document)).toContain('***')
@@ -148,20 +148,22 @@ describe('a list that becomes shorter', () => {
   ])('without fingerprints is refused: %s', (_, writeKey, paths) => {
     const third = 'short key'
     const { document, problems } = unmask('source', { writeKey }, { writeKey: [old, newer, third] })
-    const hint = `write the secret, or one of these masks to keep that stored secret: ${masked(old)}, ${masked(newer)}`
+    const hint = `write the new secret; to keep a stored secret, write its mask: ${masked(old)}, ${masked(newer)}`
     expect(problems).toEqual(paths.map(path => ({ path, message: shorter, hint })))
     expect(document).toEqual({ writeKey })
   })
 
   it('of short secrets is refused', () => {
     const { problems } = unmask('source', { writeKey: '***' }, { writeKey: ['a', 'b'] })
-    expect(problems).toEqual([{ path: ['writeKey'], message: shorter, hint: 'write the secret instead of ***' }])
+    expect(problems).toEqual([
+      { path: ['writeKey'], message: shorter, hint: 'write the secret instead of the mask ***' },
+    ])
   })
 
   it('of webhooks with one host is refused without ids and fingerprints', () => {
     const { problems } = unmask('destination', { webhooks: [webhookOf(shownUrl, '***')] }, twoWebhooks)
     const hint = (...masks: readonly string[]): string =>
-      `write the secret, or one of these masks to keep that stored secret: ${masks.join(', ')}`
+      `write the new secret; to keep a stored secret, write its mask: ${masks.join(', ')}`
     expect(problems).toEqual([
       { path: ['webhooks', 0, 'url'], message: shorter, hint: hint(masked(first, shownUrl), masked(second, shownUrl)) },
       {
@@ -206,7 +208,7 @@ describe('a mask with a fingerprint', () => {
         {
           path: expect.any(Array),
           message: 'is masked (***), but the fingerprint after *** matches no stored secret of this field',
-          hint: 'to keep the stored secret, copy *** and its fingerprint unchanged; to change it, write the new secret instead of ***',
+          hint: 'to keep the stored secret, copy the mask (*** and the fingerprint) unchanged; to change the secret, write the new one instead of the mask',
         },
       ],
     })

@@ -126,7 +126,7 @@ describe('whether all destinations are known', () => {
       'not when the id in a file cannot be read',
       destinationOf(),
       1,
-      'Hookline cannot read the id of a destination in destinationsFrom (the log names the file)',
+      'Hookline cannot read the id of a destination from a file in destinationsFrom',
     ],
   ])('%s', (_name, destination, unnamed, problem) => {
     const excluded = { files: 1, unnamed }

@@ -96,7 +96,7 @@ it('a deleted source stays deleted when another source has got its write key bef
   expect(outcome).toEqual({
     kind: 'unavailable',
     detail: expect.stringMatching(
-      /^another process made .*used by the destination crm; the requested change is still in use/,
+      /^another process made .*used by the destination crm; Hookline kept the requested change/,
     ),
   })
   await harness.advance(60_000)

@@ -4,10 +4,11 @@ import { countText, countWithNoun } from '../../components/number-text.ts'
 
 /** Why a dead letter cannot be replayed, by the refusal code of the operator API. */
 const refusalTexts: Readonly<Record<string, string>> = {
-  unknown_destination: 'the destination is not in the configuration, or its file cannot be read',
+  unknown_destination: 'the destination is not configured, or Hookline cannot read the file of the destination',
   disabled: 'the destination is disabled',
   not_connected: 'the source is no longer connected to the destination',
-  deletion_expired: 'the deletion of the user is older than about 50 days: delete the user again',
+  deletion_expired:
+    'the deletion of the user is too old to be replayed (more than about 50 days): delete the user again',
   truncated: 'the dead-letter topic has only the first 64 KiB of the record',
   unreadable: 'the record has invalid headers or its event cannot be decoded',
 }

@@ -21,8 +21,8 @@ export function ResultsPanel({ results }: { readonly results: DestinationStatus[
         </EmptyState>
       ) : (
         <>
-          <ResultsOfSpan title="Last hour (or up to 15 minutes more)" results={results.lastHour} />
-          <ResultsOfSpan title="Last 24 hours (or up to 15 minutes more)" results={results.lastDay} />
+          <ResultsOfSpan title="Last hour (60 to 75 minutes)" results={results.lastHour} />
+          <ResultsOfSpan title="Last 24 hours (up to 15 minutes more)" results={results.lastDay} />
         </>
       )}
     </Panel>

@@ -33,7 +33,7 @@ export function progressText(job: AnyJob): string {
   const part = total === undefined ? countWithNoun(done, noun) : `${countText(done)} of ${countWithNoun(total, noun)}`
   return 'sent' in progress
     ? `${part} read, ${resendResultText(job, progress)}`
-    : `${part} read; selected by the filters: ${replayResultText(job as Replay, progress)}`
+    : `${part} read; of those that match the filters: ${replayResultText(job as Replay, progress)}`
 }
 
 function resendResultText({ dryRun }: AnyJob, { sent, skipped, tooLarge }: NonNullable<Resend['progress']>): string {

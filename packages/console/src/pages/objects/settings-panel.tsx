@@ -47,7 +47,7 @@ export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
 
 /** The hint at the write keys of an existing source. */
 const keptKeyHint =
-  'To keep a stored key, do not change its mask, for example *** or *** (1a2b3c4d). The text in brackets is the start of the SHA-256 of the key.'
+  'The document shows *** instead of a stored key, often with the start of its SHA-256 in brackets: *** (1a2b3c4d). To keep the key, do not change this text.'
 
 const editedText = (object: ConfigObject): string => textOf(addFingerprintsToMasks(object))
 

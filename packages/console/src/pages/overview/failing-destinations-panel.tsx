@@ -39,7 +39,7 @@ export function FailingDestinationsPanel(props: FailingDestinationsPanelProps) {
             { title: 'Destination', cell: ({ id }) => <DestinationLink id={id} /> },
             { title: 'Circuit breaker', cell: row => (row.hasOpenBreaker ? <Badge state="open" /> : undefined) },
             {
-              title: 'Dead letters in the last hour, among the newest 100 of all destinations',
+              title: 'Dead letters in the last hour (counts only the newest 100 of all destinations)',
               isNumber: true,
               cell: row => (hasDeadLetters ? countText(row.deadLetters) : undefined),
             },

@@ -148,7 +148,7 @@ describe('rotate-secret and rotate-key whose output cannot be written', () => {
       'destination',
       '2026-01-02',
       1,
-      'the new secret replaces the old one at 2026-01-02; .* remove the new secret .*',
+      'remove the new secret before 2026-01-02, when it replaces the old one .*, then rotate the secret again',
     ],
     ['write key', rotateKey, 'source', undefined, 2, 'rotate the write key again'],
     ['write key', rotateKey, 'source', undefined, 3, 'remove this key from the source .*'],
