@@ -29,8 +29,8 @@ export class LiveDeadLetters {
   #laterCount = 0
 
   /**
-   * @param endOffsets for each partition, the first offset that belongs to no part; by default, the
-   *   offset after the last record that the caller passes to `add` for the first part
+   * @param endOffsets for each partition, the offset at which reading ends; by default, the offset
+   *   after the last record that the caller passes to `add` for the first part of the keys
    */
   constructor(endOffsets?: readonly number[], maxKeys = defaultMaxKeys) {
     this.#endOffsets = endOffsets

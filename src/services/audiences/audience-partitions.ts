@@ -46,8 +46,9 @@ export interface AudiencePartitions {
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
    * Called after Kafka lost unread records. Cancels the full syncs that have begun: their end would
-   * remove a user whom a lost record may have listed. Also cancels full syncs that begin within a
-   * minute, because the clocks of brokers may differ (`afterUnreadInput`).
+   * remove a user whom a lost record may have listed. Also cancels full syncs that begin in the
+   * minute after this call: the clocks of brokers may differ, so these syncs may have begun earlier
+   * (`afterUnreadInput`).
    */
   lost(processor: PartitionProcessor): void
 }

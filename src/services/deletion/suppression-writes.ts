@@ -61,8 +61,8 @@ export class SuppressionWrites {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const id = clock.id()
     const cancel: Cancel = clock.after(readBackLimit, () => {
-      // If the record is read back after this time, the writer does not repeat the change. Readers
-      // merge the record, as if its writer had crashed.
+      // The writer gives up: it does not check the record if it reads it back later. Readers then
+      // merge the record with a concurrent change, as if the writer had crashed.
       this.#inProgress.delete(id)
       reject(readBackTooLate(topic))
     })

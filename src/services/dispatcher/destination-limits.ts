@@ -178,7 +178,7 @@ export class DestinationLimits {
   /**
    * Whether the next delivery gets an attempt despite the pause. A delivery whose retry window ended
    * before its first attempt must get one attempt (`mustBeAttempted`). If the endpoint seems to be
-   * down, this attempt does not wait for the end of the pause.
+   * down, not only to limit its rate, a wait for the end of the pause would not help this attempt.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const [head] = queue.heads()
