@@ -9,7 +9,7 @@ import { noDestination } from '../core/delivery/parse-dead-letter.ts'
 import { storedMessageId } from '../core/message/message-ids-and-required-identifiers.ts'
 import { isoOf } from '../core/message/timestamp.ts'
 import type { EpochMs } from '../core/time.ts'
-import { UsageError } from './create-command-and-report-failure.ts'
+import { UsageError } from './create-command.ts'
 import { closedOption, timeOf } from './options.ts'
 
 /** The filter options, parsed by commander. */

@@ -17,7 +17,7 @@ import type { EpochMs } from '../core/time.ts'
 import { topicNames } from '../core/topics.ts'
 import { createSuppressionList, type SuppressionList } from '../services/deletion/suppression-list.ts'
 import { createBrokerTime } from '../services/learn-broker-time.ts'
-import { type CommandIo, commandLogger } from './create-command-and-report-failure.ts'
+import { type CommandIo, commandLogger } from './create-command.ts'
 
 /**
  * Kafka clients and codecs for the commands that use topics. Each client connects at its first use.

@@ -1,7 +1,7 @@
 import type { ShownDeadLetter } from '../adapters/operator-client/message-dead-letter-ledger-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
 import type { DeadLetterFilter } from '../core/delivery/dead-letter-filter.ts'
-import { CommandFailed, type CommandIo, print } from './create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, print } from './create-command.ts'
 import { apiFilterOf } from './dead-letter-filter-options.ts'
 import { deadLetterTitles, withReasons } from './dead-letter-output.ts'
 import { type OperatorOptions, openLogClient } from './operator-api-options-and-clients.ts'

@@ -2,7 +2,7 @@ import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-f
 import type { FileReader } from '../core/settings/named-files-and-content-problems.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { broker, httpUrl } from '../core/settings/value-types.ts'
-import { type CommandIo, ConfigurationRefused, UsageError } from './create-command-and-report-failure.ts'
+import { type CommandIo, ConfigurationRefused, UsageError } from './create-command.ts'
 import { printable } from './terminal-table-and-progress-bar.ts'
 
 /**

@@ -11,7 +11,7 @@ import { type DurationMs, durationMs, formatDuration } from '../core/time.ts'
 import { topicNames } from '../core/topics.ts'
 import { createObjectStore } from '../services/config-objects/object-store.ts'
 import { readingContextOf } from './compose/merged-settings.ts'
-import { CommandFailed, type CommandIo, commandLogger, withRemedy } from './create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, commandLogger, withRemedy } from './create-command.ts'
 import { loadSettings, type ServicesNeeded } from './load-settings.ts'
 import { printable } from './terminal-table-and-progress-bar.ts'
 

@@ -11,7 +11,7 @@ import { secretIn } from '../core/settings/named-files-and-content-problems.ts'
 import { defaultListen } from '../core/settings/schema-of-http-servers.ts'
 import { isBearerToken } from '../core/settings/sendable-keys-and-tokens.ts'
 import { httpUrl } from '../core/settings/value-types.ts'
-import { type CommandIo, UsageError } from './create-command-and-report-failure.ts'
+import { type CommandIo, UsageError } from './create-command.ts'
 
 /** The options of commands that use the operator API. */
 export interface OperatorOptions {
@@ -36,6 +36,10 @@ export function withOperatorOptions(command: Command, urlText = operatorUrlText)
       'file with an operator key: one of the keys in the setting operator.keys of the operator service (default: the value of HOOKLINE_OPERATOR_KEY_FILE)',
     )
 }
+
+/** For help texts: when `usesOperatorApi` returns true. */
+export const operatorApiUse =
+  'With --operator-url, the command uses the operator API. With --config, it does not. With neither option, it uses the operator API if HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too.'
 
 /**
  * Whether the command uses the operator API. `--config` takes precedence over

@@ -1,5 +1,5 @@
 import type { Refused } from '../adapters/operator-client/operator-request.ts'
-import { CommandFailed, UsageError } from './create-command-and-report-failure.ts'
+import { CommandFailed, UsageError } from './create-command.ts'
 import { printable } from './terminal-table-and-progress-bar.ts'
 
 /** The error text of a refused request, with its query parameters shown as options. */

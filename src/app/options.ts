@@ -5,7 +5,7 @@ import { nearestName } from '../core/settings/key-and-name-hints.ts'
 import { type ServiceName, serviceNames } from '../core/settings/service-names.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { type EpochMs, epochMs, parseDuration } from '../core/time.ts'
-import { UsageError } from './create-command-and-report-failure.ts'
+import { UsageError } from './create-command.ts'
 
 /**
  * Returns the value of an option as one of `names`. `note` is appended to the error.

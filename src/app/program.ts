@@ -1,12 +1,6 @@
 import type { Command } from 'commander'
 import { library } from '../../packages/client/src/version.ts'
-import {
-  type CommandIo,
-  createCommand,
-  type ExitCode,
-  reportFailure,
-  withExamples,
-} from './create-command-and-report-failure.ts'
+import { type CommandIo, createCommand, type ExitCode, reportFailure, withExamples } from './create-command.ts'
 
 /** A command of the program. Its module is loaded only when the command runs. */
 export interface CommandEntry {

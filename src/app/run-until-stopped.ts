@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Logger } from '../core/ports.ts'
 import type { Addresses, Composition } from './compose/compose.ts'
-import { CommandFailed } from './create-command-and-report-failure.ts'
+import { CommandFailed } from './create-command.ts'
 
 export interface StopContext {
   /** Called at a fatal error. The process then stops and exits with code 1. */

@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
-import type { CommandIo } from './create-command-and-report-failure.ts'
+import type { CommandIo } from './create-command.ts'
 
 /**
  * Makes untrusted text safe for a terminal: control and format characters and line separators

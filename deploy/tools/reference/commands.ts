@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream'
 import type { Argument, Command, Option } from 'commander'
-import type { CommandIo } from '../../../src/app/create-command-and-report-failure.ts'
+import type { CommandIo } from '../../../src/app/create-command.ts'
 import { commandEntries } from '../../../src/app/program.ts'
 import { code, generatedFrom, plain, table } from './markdown.ts'
 

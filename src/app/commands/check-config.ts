@@ -11,7 +11,7 @@ import {
   print,
   printData,
   withExamples,
-} from '../create-command-and-report-failure.ts'
+} from '../create-command.ts'
 import { configPath } from '../load-settings.ts'
 import { withConfigOption, withJsonOption, withServicesOption } from '../options.ts'
 import { printable } from '../terminal-table-and-progress-bar.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { configurationJsonSchema } from '../../core/settings/configuration-json-schema.ts'
-import { type CommandIo, createCommand, print, withExamples } from '../create-command-and-report-failure.ts'
+import { type CommandIo, createCommand, print, withExamples } from '../create-command.ts'
 
 /** `hookline config-schema`: the JSON Schema that editors validate the configuration with. */
 export function configSchemaCommand(io: CommandIo): Command {

@@ -10,12 +10,17 @@ import type { EventCodec, TopicReader } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
 import { createReadEvent, listDeadLetters } from '../../services/operator/visit-and-list-dead-letters.ts'
-import { type CommandIo, createCommand, print, withExamples, withRemedy } from '../create-command-and-report-failure.ts'
+import { type CommandIo, createCommand, print, withExamples, withRemedy } from '../create-command.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
 import { listByApi } from '../list-dead-letters-by-api.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type OperatorOptions, usesOperatorApi, withOperatorOptions } from '../operator-api-options-and-clients.ts'
+import {
+  type OperatorOptions,
+  operatorApiUse,
+  usesOperatorApi,
+  withOperatorOptions,
+} from '../operator-api-options-and-clients.ts'
 import { wholeNumber, withConfigOption } from '../options.ts'
 import { tableOf } from '../terminal-table-and-progress-bar.ts'
 
@@ -40,7 +45,7 @@ const description = [
   'Lists the dead letters (permanently failed deliveries) that match all filters and were not replayed yet, oldest first.',
   'Columns: TIME is the time of the permanent failure. OUTCOMES has the outcome of each webhook. ORIGIN is the topic, partition and offset of the event. KEY is the key of the dead letter in the operator API.',
   'The last line, on stderr, counts the dead letters that match the filters, by reason. With the operator API, it counts only the dead letters shown.',
-  'With --operator-url, the command uses the operator API. With --config, it does not. With neither option, it uses the operator API if HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. With the operator API, the command needs an operator key, but no configuration file and no access to Kafka. Without the operator API, the command itself reads the dead letters from Kafka.',
+  `${operatorApiUse} With the operator API, the command needs an operator key, but no configuration file and no access to Kafka. Without the operator API, the command itself reads the dead letters from Kafka.`,
   'With --json, each dead letter is one JSON line with all fields. The line has the event only if the command reads the dead letters from Kafka, not through the operator API. The line never contains HTTP requests or secrets.',
 ].join('\n\n')
 

@@ -28,7 +28,7 @@ import {
   UsageError,
   withExamples,
   withRemedy,
-} from '../create-command-and-report-failure.ts'
+} from '../create-command.ts'
 import { type CommandClients, type OpenCommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadSettings } from '../load-settings.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'

@@ -5,14 +5,7 @@ import type {
 } from '../../adapters/operator-client/message-dead-letter-ledger-client.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { adviceOnName } from '../../core/settings/key-and-name-hints.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  printData,
-  UsageError,
-  withExamples,
-} from '../create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../create-command.ts'
 import {
   type OperatorOptions,
   openLogClient,

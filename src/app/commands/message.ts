@@ -1,12 +1,6 @@
 import type { Command } from 'commander'
 import type { ShownTimeline } from '../../adapters/operator-client/message-dead-letter-ledger-client.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  printData,
-  withExamples,
-} from '../create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../create-command.ts'
 import { type OperatorOptions, openLogClient, withOperatorOptions } from '../operator-api-options-and-clients.ts'
 import { refusalError } from '../operator-api-refusals.ts'
 import { withJsonOption } from '../options.ts'

@@ -13,18 +13,12 @@ import type { Clock } from '../../core/ports.ts'
 import { mask, Secret } from '../../core/secret.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import type { WebhookCall } from '../../core/webhook-ports.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  printData,
-  UsageError,
-  withExamples,
-} from '../create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../create-command.ts'
 import { readSettings } from '../load-settings.ts'
 import {
   type OperatorOptions,
   openOperator,
+  operatorApiUse,
   usesOperatorApi,
   withOperatorOptions,
 } from '../operator-api-options-and-clients.ts'
@@ -49,7 +43,7 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 
 const description = [
   'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing.',
-  'With --operator-url, the command uses the operator API. With --config, it does not. With neither option, it uses the operator API if HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. With the operator API, --destination is required. Without the operator API, the command reads only the configuration file and the files that it names, so destinations and sources created through the operator API are missing.',
+  `${operatorApiUse} With the operator API, --destination is required. Without the operator API, the command reads only the configuration file and the files that it names, so destinations and sources created through the operator API are missing.`,
   'The output has the format of .http files, which many editors can open. With the operator API, the command shows *** for all secrets and signatures. Without the operator API, it shows *** only for header values and URLs that the configuration reads from other files (with "file" or "urlFile"). To show these values too, use --show-secrets (only without the operator API).',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')

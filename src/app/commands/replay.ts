@@ -21,11 +21,16 @@ import {
   UsageError,
   withExamples,
   withRemedy,
-} from '../create-command-and-report-failure.ts'
+} from '../create-command.ts'
 import { apiFilterOf, type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { type CommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
-import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-api-options-and-clients.ts'
+import {
+  openLogClient,
+  operatorApiUse,
+  usesOperatorApi,
+  withOperatorOptions,
+} from '../operator-api-options-and-clients.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
 import { createProgressBar, printable } from '../terminal-table-and-progress-bar.ts'
@@ -47,7 +52,7 @@ const description = [
   'The replay writes the delivery to a retry topic. About 10 seconds later, Hookline makes the first attempt, only at the destination of the dead letter. The message id stays the same. The retry window starts again.',
   'If a dead letter has no destination, for example with the reason "unknown_source", the replay writes its event to the events topic again.',
   'If a dead letter contains the audience membership or computed trait of a user, Hookline sends the current value instead, unless the destination already has the current value.',
-  'With --operator-url, the command uses the operator API. With --config, it does not. With neither option, it uses the operator API if HOOKLINE_OPERATOR_URL is set, even if HOOKLINE_CONFIG is set too. With the operator API, the operator service replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.',
+  `${operatorApiUse} With the operator API, the operator service replays the dead letters as a job, which continues after Ctrl-C and after a restart of any process.`,
   'A replay job waits until all earlier replay jobs have ended. With --destination, it also waits for earlier resend jobs of this destination. Without --destination, it waits for all earlier resend jobs.',
   'Without the operator API, the replay ends when you stop the command. If you run the command again, it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time.',
   'Without the operator API, run only one replay at a time: two concurrent replays may replay the same dead letters. While a replay job runs, a replay without the operator API fails.',

@@ -4,7 +4,7 @@ import { defaultResendRate, maxJobRate } from '../../core/jobs/max-and-default-j
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { type JobOptions, runJob, withJobOptions } from '../create-and-follow-job.ts'
-import { type CommandIo, createCommand, UsageError, withExamples } from '../create-command-and-report-failure.ts'
+import { type CommandIo, createCommand, UsageError, withExamples } from '../create-command.ts'
 import { withOperatorOptions } from '../operator-api-options-and-clients.ts'
 import { timeOf, wholeNumber, withJsonOption } from '../options.ts'
 

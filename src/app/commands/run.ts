@@ -7,7 +7,7 @@ import { everyService, type ServiceName } from '../../core/settings/service-name
 import type { Settings } from '../../core/settings/settings.ts'
 import { loggedWarningsOf } from '../../core/settings/warnings.ts'
 import { type Addresses, compose } from '../compose/compose.ts'
-import { type CommandIo, createCommand, print, withExamples } from '../create-command-and-report-failure.ts'
+import { type CommandIo, createCommand, print, withExamples } from '../create-command.ts'
 import { configPath, readConfiguration, withEnvironmentOverrides } from '../load-settings.ts'
 import { choice, closedOption, withConfigOption, withServicesOption } from '../options.ts'
 import { logExcluded, reloadHandlers } from '../reload-handlers.ts'

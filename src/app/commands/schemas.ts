@@ -1,12 +1,6 @@
 import type { Command } from 'commander'
 import { createRegistry, type Registry } from '../../adapters/avro/schema-registry.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  printData,
-  withExamples,
-} from '../create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../create-command.ts'
 import { loadSettings } from '../load-settings.ts'
 import { withConfigOption, withJsonOption } from '../options.ts'
 import { type Subject, schemaStateOf, subjectsOf, sufficientLevels } from '../schema-states.ts'

@@ -7,14 +7,7 @@ import { isObject, type JsonObject } from '../../core/message/json.ts'
 import { type CallType, callTypes } from '../../core/message/message.ts'
 import { parseField, parseMessageText } from '../../core/message/parse-message-json.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  printData,
-  UsageError,
-  withExamples,
-} from '../create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../create-command.ts'
 import { readSettings } from '../load-settings.ts'
 import { choice, onlyFileNote, wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { printable } from '../terminal-table-and-progress-bar.ts'

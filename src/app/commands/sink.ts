@@ -9,13 +9,7 @@ import { Secret } from '../../core/secret.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import { listen as listenSchema } from '../../core/settings/value-types.ts'
 import { type DurationMs, parseDuration } from '../../core/time.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  UsageError,
-  withExamples,
-} from '../create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, createCommand, UsageError, withExamples } from '../create-command.ts'
 import { wholeNumber } from '../options.ts'
 import { printable } from '../terminal-table-and-progress-bar.ts'
 

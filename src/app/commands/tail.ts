@@ -26,7 +26,7 @@ import {
   print,
   withExamples,
   withRemedy,
-} from '../create-command-and-report-failure.ts'
+} from '../create-command.ts'
 import { loadSettings } from '../load-settings.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { choice, closedOption, timeOf, wholeNumber, withConfigOption } from '../options.ts'

@@ -14,7 +14,7 @@ import {
   createCommand,
   printData,
   withExamples,
-} from '../create-command-and-report-failure.ts'
+} from '../create-command.ts'
 import { loadSettings } from '../load-settings.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 

@@ -1,12 +1,6 @@
 import type { Command } from 'commander'
 import { liftSuppression } from '../../services/operator/lift-suppression.ts'
-import {
-  type CommandIo,
-  createCommand,
-  printData,
-  withExamples,
-  withRemedy,
-} from '../create-command-and-report-failure.ts'
+import { type CommandIo, createCommand, printData, withExamples, withRemedy } from '../create-command.ts'
 import { type OpenCommandClients, openCommandClients } from '../kafka-clients-of-commands.ts'
 import { loadSettings } from '../load-settings.ts'
 import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'

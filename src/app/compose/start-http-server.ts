@@ -1,4 +1,4 @@
-import { CommandFailed } from '../create-command-and-report-failure.ts'
+import { CommandFailed } from '../create-command.ts'
 
 /**
  * Starts an HTTP server, and returns its URL.

@@ -141,9 +141,7 @@ const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectR
     ? objectRefusal(
         'in_use',
         'The object was not deleted, because another object or a setting uses it: see "problems".',
-        {
-          problems: answer.problems,
-        },
+        { problems: answer.problems },
       )
     : absentIsNotFound(answer)
 

@@ -1,5 +1,5 @@
 import { audienceCommand } from '../../../src/app/commands/audience/audience.ts'
-import type { CommandIo } from '../../../src/app/create-command-and-report-failure.ts'
+import type { CommandIo } from '../../../src/app/create-command.ts'
 import type { JsonText } from '../../../src/core/message/canonical-json-text.ts'
 import { configFolder } from '../config/config-folder.ts'
 import { OperatorHarness } from '../operator/deletion-and-audience-command-harness.ts'

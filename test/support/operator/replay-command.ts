@@ -1,5 +1,5 @@
 import { type ReplayAccess, replayCommand } from '../../../src/app/commands/replay.ts'
-import type { CommandIo } from '../../../src/app/create-command-and-report-failure.ts'
+import type { CommandIo } from '../../../src/app/create-command.ts'
 import { encodeJob, type Job, jobKeyOf } from '../../../src/core/jobs/job.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { configFolder } from '../config/config-folder.ts'

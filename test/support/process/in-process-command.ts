@@ -1,5 +1,5 @@
 import { PassThrough, Readable } from 'node:stream'
-import type { CommandIo } from '../../../src/app/create-command-and-report-failure.ts'
+import type { CommandIo } from '../../../src/app/create-command.ts'
 import { type CommandEntry, runProgram } from '../../../src/app/program.ts'
 import { assertNoSecretsPrinted } from '../secret-scan/scan-responses-and-output.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { ConfigurationRefused, UsageError } from '../../../src/app/create-command-and-report-failure.ts'
+import { ConfigurationRefused, UsageError } from '../../../src/app/create-command.ts'
 import { configPath, loadSettings } from '../../../src/app/load-settings.ts'
 import { configFolder } from '../../support/config/config-folder.ts'
 import { smallConfiguration } from '../../support/config/small-configuration.ts'

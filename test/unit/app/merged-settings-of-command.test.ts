@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { ConfigurationRefused } from '../../../src/app/create-command-and-report-failure.ts'
+import { ConfigurationRefused } from '../../../src/app/create-command.ts'
 import { loadMergedSettings, mergeConfigTopic } from '../../../src/app/merged-settings-of-command.ts'
 import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
 import type { EncryptionKey } from '../../../src/core/encryption-key.ts'

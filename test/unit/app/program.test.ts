@@ -7,7 +7,7 @@ import {
   print,
   UsageError,
   withExamples,
-} from '../../../src/app/create-command-and-report-failure.ts'
+} from '../../../src/app/create-command.ts'
 import { wholeNumber, withJsonOption } from '../../../src/app/options.ts'
 import type { CommandEntry } from '../../../src/app/program.ts'
 import { runCommand } from '../../support/process/in-process-command.ts'

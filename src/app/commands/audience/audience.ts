@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type CommandIo, createCommand, withExamples } from '../../create-command-and-report-failure.ts'
+import { type CommandIo, createCommand, withExamples } from '../../create-command.ts'
 import { type OpenCommandClients, openCommandClients } from '../../kafka-clients-of-commands.ts'
 import { withConfigOption, withJsonOption } from '../../options.ts'
 import { listAudiences, showAudience, showDrift } from './list-show-drift.ts'

@@ -4,7 +4,7 @@ import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { audienceDocument, audienceViews } from '../../../core/operator/audience-view.ts'
 import { audienceFigures, visitDrift } from '../../../services/operator/audience-figures-and-drift.ts'
 import { visitMemberships } from '../../../services/operator/visit-all-memberships.ts'
-import { CommandFailed, type CommandIo, printData } from '../../create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, printData } from '../../create-command.ts'
 import { printable } from '../../terminal-table-and-progress-bar.ts'
 import { audienceLines, driftLines, memberLines, membershipDocument } from './output.ts'
 import {

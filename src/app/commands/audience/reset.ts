@@ -1,5 +1,5 @@
 import { toEveryPartition } from '../../../services/operator/write-sync-members-and-end.ts'
-import { printData } from '../../create-command-and-report-failure.ts'
+import { printData } from '../../create-command.ts'
 import { choice } from '../../options.ts'
 import { type AudienceOptions, type AudienceTask, audienceNamed, inputsOf } from './subcommand-context.ts'
 

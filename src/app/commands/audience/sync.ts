@@ -9,13 +9,7 @@ import { maxMessageBytes } from '../../../core/message/message-size-limits.ts'
 import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
 import { type WaitReport, waitForSync } from '../../../services/operator/wait-for-sync.ts'
 import { type SyncReport, writeSync } from '../../../services/operator/write-sync-members-and-end.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  printData,
-  UsageError,
-  withRemedy,
-} from '../../create-command-and-report-failure.ts'
+import { CommandFailed, type CommandIo, printData, UsageError, withRemedy } from '../../create-command.ts'
 import { createProgressBar } from '../../terminal-table-and-progress-bar.ts'
 import {
   type AudienceOptions,

@@ -3,7 +3,7 @@ import { formatProblem, problemsToShow } from '../../../adapters/config-file/con
 import { type FiledObject, readObjectFiles } from '../../../adapters/config-file/read-files-to-apply.ts'
 import type { ObjectApiClient } from '../../../adapters/operator-client/object-api-client.ts'
 import { parsePath } from '../../../core/config-objects/parse-path.ts'
-import { CommandFailed, ConfigurationRefused, printData, UsageError } from '../../create-command-and-report-failure.ts'
+import { CommandFailed, ConfigurationRefused, printData, UsageError } from '../../create-command.ts'
 import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { type ApplyOutcome, applyObjects, type ObjectClient, type RefusedStep } from './apply-objects-by-api.ts'
 import { applyDocument, applyLines } from './apply-output.ts'

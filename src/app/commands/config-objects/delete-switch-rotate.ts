@@ -2,7 +2,7 @@ import type { Refused } from '../../../adapters/operator-client/operator-request
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { maxWriteKeys } from '../../../core/operator/max-write-keys.ts'
 import type { Switch } from '../../../core/operator/objects-api.ts'
-import { outputWritten, printData, UsageError } from '../../create-command-and-report-failure.ts'
+import { outputWritten, printData, UsageError } from '../../create-command.ts'
 import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { printable } from '../../terminal-table-and-progress-bar.ts'
 import type { ObjectTask, ObjectWork } from './subcommand.ts'

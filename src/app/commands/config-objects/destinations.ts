@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { destinationStates } from '../../../core/operator/object-view.ts'
-import { type CommandIo, createCommand, withExamples } from '../../create-command-and-report-failure.ts'
+import { type CommandIo, createCommand, withExamples } from '../../create-command.ts'
 import { closedOption, withJsonOption } from '../../options.ts'
 import { applyFiles } from './apply.ts'
 import { deleteObject, rotateSecret, switchDestination } from './delete-switch-rotate.ts'

@@ -1,7 +1,7 @@
 import { yamlOf } from '../../../adapters/config-file/write-yaml.ts'
 import type { ShownObject } from '../../../adapters/operator-client/object-api-client.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
-import { type CommandIo, print, printData } from '../../create-command-and-report-failure.ts'
+import { type CommandIo, print, printData } from '../../create-command.ts'
 import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { printable, tableOf } from '../../terminal-table-and-progress-bar.ts'
 import type { ObjectTask } from './subcommand.ts'

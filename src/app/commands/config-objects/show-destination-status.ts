@@ -1,5 +1,5 @@
 import type { ShownStatus } from '../../../adapters/operator-client/object-api-client.ts'
-import { printData } from '../../create-command-and-report-failure.ts'
+import { printData } from '../../create-command.ts'
 import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { printable, tableOf } from '../../terminal-table-and-progress-bar.ts'
 import type { ObjectTask } from './subcommand.ts'

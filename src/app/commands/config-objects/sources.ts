@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type CommandIo, createCommand, withExamples } from '../../create-command-and-report-failure.ts'
+import { type CommandIo, createCommand, withExamples } from '../../create-command.ts'
 import { wholeNumber, withJsonOption } from '../../options.ts'
 import { applyFiles } from './apply.ts'
 import { deleteObject, rotateKey } from './delete-switch-rotate.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ObjectApiClient } from '../../../adapters/operator-client/object-api-client.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
-import { type CommandIo, createCommand } from '../../create-command-and-report-failure.ts'
+import { type CommandIo, createCommand } from '../../create-command.ts'
 import { type OperatorOptions, openOperator, withOperatorOptions } from '../../operator-api-options-and-clients.ts'
 
 export interface ObjectTask {

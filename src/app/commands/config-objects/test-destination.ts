@@ -1,5 +1,5 @@
 import type { Tested } from '../../../adapters/operator-client/object-api-client.ts'
-import { CommandFailed, printData } from '../../create-command-and-report-failure.ts'
+import { CommandFailed, printData } from '../../create-command.ts'
 import type { OperatorOptions } from '../../operator-api-options-and-clients.ts'
 import { printable } from '../../terminal-table-and-progress-bar.ts'
 import type { ObjectTask } from './subcommand.ts'

@@ -1,6 +1,6 @@
 import type { Refused } from '../../../adapters/operator-client/operator-request.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
-import { CommandFailed } from '../../create-command-and-report-failure.ts'
+import { CommandFailed } from '../../create-command.ts'
 import { printable } from '../../terminal-table-and-progress-bar.ts'
 
 /**

@@ -16,7 +16,7 @@ import {
   createCommand,
   printData,
   withExamples,
-} from '../../create-command-and-report-failure.ts'
+} from '../../create-command.ts'
 import { loadSettings } from '../../load-settings.ts'
 import { mergeConfigTopic } from '../../merged-settings-of-command.ts'
 import { withConfigOption, withJsonOption, withServicesOption } from '../../options.ts'

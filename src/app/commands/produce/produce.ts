@@ -16,7 +16,7 @@ import {
   printData,
   UsageError,
   withExamples,
-} from '../../create-command-and-report-failure.ts'
+} from '../../create-command.ts'
 import { type CommandClients, openCommandClients } from '../../kafka-clients-of-commands.ts'
 import { loadMergedSettings } from '../../merged-settings-of-command.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../../options.ts'

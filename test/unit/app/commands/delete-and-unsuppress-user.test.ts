@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { deleteUserCommand } from '../../../../src/app/commands/delete-user.ts'
 import { unsuppressUserCommand } from '../../../../src/app/commands/unsuppress-user.ts'
-import type { CommandIo } from '../../../../src/app/create-command-and-report-failure.ts'
+import type { CommandIo } from '../../../../src/app/create-command.ts'
 import { deletionOutcomeKey, encodeDeletionOutcome } from '../../../../src/core/deletion/deletion-record-and-status.ts'
 import { commandLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { configFolder } from '../../../support/config/config-folder.ts'
