@@ -73,8 +73,8 @@ async function compare(
         delayMs,
         ...(connectionLifeMs !== undefined && { connectionLifeMs }),
       }
+      await installation.prepareRun()
       const run = await withOther(bench.stage, at, () => drain(forwarder, job, plan))
-      await installation.prepareNextRun()
       drains.set(forwarder.name, run)
       bench.say(lineOf(forwarder.name, at, round, run))
       profiles.push(...(await profileOf(subjectOf(forwarder.name, at), run)))

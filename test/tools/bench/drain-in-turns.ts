@@ -44,13 +44,12 @@ export async function drainInTurns<Name extends string>(
   try {
     const drains = await Promise.all(
       Object.entries<Contender>(contenders).map(async ([name, { forwarder, job, targetsOf, plan }]) => {
+        await job.installation.prepareRun()
         const receiver = await startReceiver()
         try {
           const taking = turns.taken(forwarder, () => receiver.delivered() / plan.count)
           const targets = targetsOf && { targets: targetsOf(receiver.url) }
-          const run = await drain(taking, { ...job, ...targets, stage: { ...stage, receiver } }, plan)
-          await job.installation.prepareNextRun()
-          return [name, run] as const
+          return [name, await drain(taking, { ...job, ...targets, stage: { ...stage, receiver } }, plan)] as const
         } finally {
           await receiver.stop()
         }

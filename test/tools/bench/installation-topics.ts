@@ -53,11 +53,11 @@ export interface Installation {
    */
   countRecords(topic: string): Promise<number>
   /**
-   * Prepares the next run with the same events: deletes the committed offsets of Hookline's groups,
-   * and the records of the retry topics, which would be delivered again. The members of the groups
-   * must have left before.
+   * Deletes what an earlier run with the same events has left: the committed offsets of Hookline's
+   * groups, and the records of the retry topics, which would be delivered again. The members of the
+   * groups must have left before.
    */
-  prepareNextRun(): Promise<void>
+  prepareRun(): Promise<void>
   close(): Promise<void>
 }
 
@@ -191,7 +191,7 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
       })
       return count
     },
-    async prepareNextRun() {
+    async prepareRun() {
       const { groups } = await admin.listGroups()
       const own = [topics.dispatcherGroup, topics.retriesGroup]
       const existing = own.filter(id => groups.some(({ groupId }) => groupId === id))

@@ -25,9 +25,8 @@ export async function processesRow(bench: Bench): Promise<Outcome> {
   const step = (name: string, forwarder: Forwarder): Step => ({
     name,
     async run() {
-      const run = await drain(forwarder, { stage, installation, inFlight }, { count, delayMs })
-      await installation.prepareNextRun()
-      return run
+      await installation.prepareRun()
+      return drain(forwarder, { stage, installation, inFlight }, { count, delayMs })
     },
   })
   const [one, two] = [step('1 process', hookline), step('2 processes', severalProcesses(hookline, 2))]

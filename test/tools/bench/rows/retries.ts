@@ -29,18 +29,23 @@ const fewest = 20_000
 const retryDelay = durationMs(1_000)
 const schedule = ['1s', '5s']
 
+export interface RetriesPlan {
+  /** Number of events of each Hookline process. Default: enough for CPU times that can be compared. */
+  readonly count?: number
+}
+
 /**
  * Measures two CPU times of a failed delivery, without its attempts: to pass through a retry topic,
  * and to record the attempts.
  */
-export async function retriesRow(bench: Bench): Promise<Outcome> {
+export async function retriesRow(bench: Bench, plan: RetriesPlan = {}): Promise<Outcome> {
   const figures: Figures[] = []
   const findings: Finding[] = []
   const profiles: Profiled[] = []
   for (const transport of bench.transports) {
     const runs: Columns[] = []
     for (let run = 1; run <= bench.runs; run++) {
-      const result = await runOf(bench, transport, countsOf(bench, transport))
+      const result = await runOf(bench, transport, countsOf(bench, transport, plan))
       const columns = columnsOf(result)
       const micros = (column: keyof Columns): string => `${columns[column].toFixed(0)} µs`
       runs.push(columns)
@@ -129,8 +134,8 @@ interface Counts {
  * Returns the number of events of each program. The reference loop (a minimal forwarder) gets the
  * number with which it takes about as long as Hookline.
  */
-function countsOf(bench: Bench, transport: string): Counts {
-  const hookline = Math.max(fewest, scaled(bench, transport === 'got' ? 60_000 : 240_000))
+function countsOf(bench: Bench, transport: string, { count }: RetriesPlan): Counts {
+  const hookline = count ?? Math.max(fewest, scaled(bench, transport === 'got' ? 60_000 : 240_000))
   return { reference: hookline * (transport === 'got' ? 4 : 1), hookline }
 }
 

@@ -15,6 +15,7 @@ import { httpsRow } from '../../rows/https.ts'
 import { httpsLatencyRow } from '../../rows/https-latency.ts'
 import { healthyUnderLoad } from '../../rows/isolation.ts'
 import { peersRow } from '../../rows/peers.ts'
+import { retriesRow } from '../../rows/retries.ts'
 import type { Bench } from '../../rows/row.ts'
 import { openStage, type Stage } from '../../test-bed.ts'
 import { variantOf } from '../../variant-names.ts'
@@ -86,9 +87,19 @@ onLinux('a short run of make bench', () => {
     const topic = installation.topics.retry(durationMs(10_000))
     await installation.write(topic, [{ key: null, value: Buffer.from('earlier'), headers: {}, partition: 0 }])
     expect(await installation.countRecords(topic)).toBe(1)
-    await installation.prepareNextRun()
+    await installation.prepareRun()
     expect(await installation.countRecords(topic)).toBe(0)
     await installation.close()
+  })
+
+  it('retries: each failed event leaves a record in the retry topic, and its size is measured', async () => {
+    const { findings, figures } = await retriesRow({ ...bench, transports: ['undici'] }, { count: 1_200 })
+    const of = (what: FigureName): readonly number[] =>
+      findings.filter(each => each.what === what).map(({ measured }) => measured)
+    expect(figures.map(each => each['failed first attempts'])).toEqual([400])
+    expect(of('lost')).toEqual([0])
+    const [retryRecord = Number.NaN] = of('size of the record in the retry topic')
+    expect(retryRecord).toBeGreaterThan(figures[0]?.['bytes per event'] as number)
   })
 
   it('https: keeps connections to all hosts, and resumes TLS sessions on new ones', async () => {
