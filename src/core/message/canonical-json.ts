@@ -33,6 +33,12 @@ export function canonicalJson(value: unknown, field = 'The value'): Canonical | 
   }
 }
 
+/** Whether a value is nested more than `maxNesting` levels deep. */
+export const isTooDeep = (value: unknown, levels = 0): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === maxNesting || Object.values(value).some(each => isTooDeep(each, levels + 1)))
+
 type Finding = 'as_is' | 'to_rewrite' | 'too_deep' | 'non_finite_number'
 
 /**

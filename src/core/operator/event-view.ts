@@ -1,3 +1,4 @@
+import { isTooDeep } from '../message/canonical-json.ts'
 import type { Event } from '../message/event.ts'
 import { isoOf } from '../message/timestamp.ts'
 
@@ -15,10 +16,14 @@ export function eventViewOf(event: Event): object {
   }
 }
 
-/** Parses JSON. Invalid JSON, which another producer may write, is returned as text. */
+/**
+ * Parses JSON. Another producer may write invalid JSON, or JSON nested so deeply that
+ * `JSON.stringify` fails. Both are returned as text.
+ */
 function parsed(text: string | undefined): unknown {
   try {
-    return text === undefined ? undefined : JSON.parse(text)
+    const value: unknown = text === undefined ? undefined : JSON.parse(text)
+    return isTooDeep(value) ? text : value
   } catch {
     return text
   }
