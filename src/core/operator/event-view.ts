@@ -17,8 +17,8 @@ export function eventViewOf(event: Event): object {
 }
 
 /**
- * Parses JSON. Another producer may write invalid JSON, or JSON nested so deeply that
- * `JSON.stringify` fails. Both are returned as text.
+ * Parses JSON. Text that another producer may write is returned as it is: invalid JSON, and JSON
+ * with more than 100 levels, because `JSON.stringify` fails on values with thousands of levels.
  */
 function parsed(text: string | undefined): unknown {
   try {

@@ -11,7 +11,7 @@ describe('the view of an event', () => {
     ['invalid JSON: as text', '{bad', '{bad'],
     ['100 levels: as the value', nested(100), JSON.parse(nested(100))],
     ['101 levels: as text', nested(101), nested(101)],
-    ['so many levels that JSON.stringify fails: as text', nested(15_000), nested(15_000)],
+    ['15,000 levels, with which JSON.stringify fails: as text', nested(15_000), nested(15_000)],
     [
       'a number beyond the range of doubles before these levels: as text',
       `[1e999,${nested(15_000)}]`,
